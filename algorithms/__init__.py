@@ -1,0 +1,1 @@
+"""Learning algorithms: one file each, for every game that fits their kind."""

@@ -1,0 +1,87 @@
+"""The Game protocol: rules as pure functions on one unbatched state.
+
+Shape letters, used in every docstring of the project:
+    B  games played side by side        P  players (seats)
+    T  time steps                       A  actions of a player
+    N  nodes or rows of a table         C  outcomes of a chance node
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+CHANCE = -1  # the actor where the dice decide
+TERMINAL = -2  # the actor where the game is over
+
+State = TypeVar("State")
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """What is fixed about a game before it is played."""
+
+    name: str  # snake_case, as on the command line
+    num_players: int  # P
+    num_actions: int  # A
+    num_outcomes: int  # C; 0 in a game without chance
+    obs_shape: tuple[int, ...]  # of `observe`, whose entries lie in [-1, 1]
+    # No game takes more steps (actions and outcomes). Where the rules alone would let a game go on for ever,
+    # a game is cut here and scored by the returns as they stand.
+    max_steps: int
+    min_return: float = -1.0  # the least and the most that one player can get
+    max_return: float = 1.0
+    return_sum: float | None = 0.0  # what the returns of a finished game add up to; None: no promise
+    running_returns: bool = False  # False: all returns are 0 until the game is over
+
+
+class Game(Protocol[State]):
+    """Eight members make a game; from them come training, search, matches and the conformance kit.
+
+    A game is a frozen dataclass whose fields are its options, so that two games with the same options are
+    equal and share compiled code. Every function takes one state, not a batch; callers use `jax.vmap`.
+
+    A game may offer more, each asked for by name:
+        strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
+        defaults        {algorithm: {field: value}}, settings that suit this game
+        rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
+        to_text, from_text   f(state) -> str and back
+    """
+
+    @property
+    def spec(self) -> Spec: ...
+
+    def init(self) -> State:
+        """The first state; a deal or a first roll is a chance node."""
+
+    def actor(self, state: State) -> Array:
+        """[] int32: the seat to act, CHANCE or TERMINAL."""
+
+    def legal(self, state: State) -> Array:
+        """[A] bool: what the actor may do; at least one action at every decision, none elsewhere."""
+
+    def chance(self, state: State) -> Array:
+        """[C] float32: probabilities of the outcomes; they sum to 1 at a chance node and are 0 elsewhere."""
+
+    def step(self, state: State, move: Array) -> State:
+        """The state after an action or an outcome, as `actor` says; a terminal state is returned as it is."""
+
+    def returns(self, state: State) -> Array:
+        """[P] float32: what each player has got so far."""
+
+    def observe(self, state: State, player: Array) -> Array:
+        """[*obs_shape] float32 in [-1, 1]: the state as `player` sees it, at chance nodes too."""
+
+
+def select(condition: Array, yes: State, no: State) -> State:
+    """One of two states: a scalar condition picks every leaf."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def one_hot(index: Array, size: int) -> Array:
+    """[size] bool: cheaper under vmap than indexing with a traced value."""
+    return jnp.arange(size, dtype=index.dtype) == index

@@ -1,0 +1,142 @@
+"""`name:key=value,...` and `name(key=value,...)`: the one syntax for games and players on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from boardrl.errors import UserError
+
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class Option(NamedTuple):
+    """One keyword that a game, a player or a config takes."""
+
+    name: str
+    type: Any
+    default: Any
+    help: str = ""
+
+    def describe(self) -> str:
+        return f"{self.name} ({type_name(self.type)}, default {self.default!r})"
+
+
+def of_dataclass(cls: type) -> list[Option]:
+    """The options of a dataclass are its fields."""
+    hints = typing.get_type_hints(cls)
+    options = []
+    for field in dataclasses.fields(cls):
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        options.append(Option(field.name, hints[field.name], default, field.metadata.get("help", "")))
+    return options
+
+
+def of_function(function: Any) -> list[Option]:
+    """The options of a function are its keyword-only parameters."""
+    hints = typing.get_type_hints(function)
+    defaults = function.__kwdefaults__ or {}
+    return [Option(name, hints.get(name, type(default)), default) for name, default in defaults.items()]
+
+
+def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
+    """Reads `key=value,...` into typed values, or says which option is wrong and lists the right ones."""
+    known = {option.name: option for option in options}
+    values: dict[str, Any] = {}
+    for part in split(text):
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals:
+            raise UserError(f"bad option {part!r} of {owner}: expected key=value; {_listing(owner, known)}")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise UserError(f"unknown option {key!r} of {owner}{hint}; {_listing(owner, known)}")
+        if key in values:
+            raise UserError(f"option {key!r} of {owner} is given twice; give it once")
+        try:
+            values[key] = convert(value.strip(), known[key].type)
+        except ValueError:
+            wanted = type_name(known[key].type)
+            raise UserError(
+                f"bad value {key}={value.strip()!r} of {owner}: expected {wanted}; {_listing(owner, known)}"
+            ) from None
+    return values
+
+
+def format_options(values: Mapping[str, Any]) -> str:
+    """The text that `parse` reads back."""
+    return ",".join(f"{key}={_format_value(value)}" for key, value in values.items())
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas that stand outside parentheses; an empty text has none."""
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    if depth != 0:
+        raise UserError(f"unbalanced parentheses in {text!r}; expected as many ')' as '('")
+    parts.append(text[start:])
+    parts = [part.strip() for part in parts]
+    if parts == [""]:
+        return []
+    if "" in parts:
+        raise UserError(f"empty part between commas in {text!r}; remove the comma or fill it in")
+    return parts
+
+
+def convert(text: str, kind: Any) -> Any:
+    """One value of a declared type from its text; ValueError if it is not one."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        if text not in arguments:
+            raise ValueError(text)
+        return text
+    if origin in (typing.Union, types.UnionType):
+        if text.lower() == "none" and type(None) in arguments:
+            return None
+        return convert(text, next(a for a in arguments if a is not type(None)))
+    if origin is tuple:
+        return tuple(convert(part, arguments[0]) for part in text.strip("()").split("+") if part)
+    if kind is bool:
+        if text.lower() not in BOOLEANS:
+            raise ValueError(text)
+        return BOOLEANS[text.lower()]
+    if kind in (int, float, str):
+        return kind(text)
+    raise TypeError(f"options of type {kind!r} cannot be written on the command line")
+
+
+def type_name(kind: Any) -> str:
+    """A type in words that a user knows."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return "one of " + ", ".join(arguments)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join("none" if a is type(None) else type_name(a) for a in arguments)
+    if origin is tuple:
+        return {int: "integers", float: "numbers", str: "texts"}[arguments[0]] + " joined by +"
+    return {int: "an integer", float: "a number", bool: "true or false", str: "a text"}.get(kind, str(kind))
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "+".join(map(_format_value, value))
+    return "none" if value is None else str(value)
+
+
+def _listing(owner: str, known: Mapping[str, Option]) -> str:
+    if not known:
+        return f"{owner} takes no options"
+    return f"{owner} takes " + ", ".join(option.describe() for option in known.values())

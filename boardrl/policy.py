@@ -1,0 +1,79 @@
+"""Policies: one state in, logits over actions out; whoever plays many games samples from them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.game import TERMINAL, Game
+
+Apply = Callable[[Any, Any], Array]  # (params, state) -> [A] logits
+Value = Callable[[Any, Any, Array], Array]  # (params, state, player) -> [P] values, as that player sees the state
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """A pure function and its parameters: new parameters never compile anew.
+
+    `apply` must be hashable and equal to its like (a module-level function or a frozen dataclass with
+    `__call__`), as compiled code is found again by it. Illegal actions are masked by the caller.
+    """
+
+    apply: Apply = dataclasses.field(metadata={"static": True})
+    params: Any = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform:
+    """Every legal action alike."""
+
+    game: Game[Any]
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        return jnp.zeros(self.game.spec.num_actions, jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Strategy:
+    """A scripted player that a game offers under `strategies`."""
+
+    game: Game[Any]
+    name: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        return self.game.strategies[self.name](self.game, state, **dict(self.options))  # type: ignore[attr-defined]
+
+
+@dataclasses.dataclass(frozen=True)
+class Greedy:
+    """The actions whose afterstates the actor values most; ties are left to chance."""
+
+    game: Game[Any]
+    value: Value
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        values = action_values(self.game, self.value, params, state)
+        best = jnp.where(self.game.legal(state), values, -jnp.inf).max()
+        return jnp.where(values >= best, 0.0, -jnp.inf)
+
+
+def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, player: Array) -> Array:
+    """[P] value of a state that `player` has just moved to: its returns if the game is over there."""
+    over = game.actor(after) == TERMINAL
+    return jnp.where(over, game.returns(after), value(params, after, player))
+
+
+def action_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
+    """[A] value of each action's afterstate to the actor; meaningless for illegal ones."""
+    player = jnp.maximum(game.actor(state), 0)
+    actions = jnp.arange(game.spec.num_actions)
+    after = jax.vmap(game.step, (None, 0))(state, actions)
+    values = jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(after)
+    return values[:, player]

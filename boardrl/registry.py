@@ -1,0 +1,57 @@
+"""Games by name: `make("pig:players=3,target=30")`."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from importlib import metadata
+from typing import Any
+
+from boardrl import options
+from boardrl.errors import UserError
+from boardrl.game import Game
+
+GROUP = "boardrl.games"  # entry point group in which packages, this one too, register their games
+
+
+def names() -> list[str]:
+    """All games that the installed packages register."""
+    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
+
+
+def make(text: str) -> Game[Any]:
+    """The game of a text like `pig` or `pig:players=3,target=30`."""
+    name, _, rest = text.partition(":")
+    cls = load(name.strip())
+    return cls(**options.parse(rest, options.of_dataclass(cls), f"game {name.strip()!r}"))
+
+
+def load(name: str) -> type:
+    """The class of a registered game."""
+    points = {point.value: point for point in metadata.entry_points(group=GROUP) if point.name == name}
+    if not points:
+        near = difflib.get_close_matches(name, names(), 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UserError(f"unknown game {name!r}{hint}; known games: {', '.join(names())}")
+    if len(points) > 1:
+        raise UserError(f"game {name!r} is registered twice, as {' and '.join(sorted(points))}; uninstall one of them")
+    (point,) = points.values()
+    try:
+        cls = point.load()
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"game {name!r} cannot be loaded from {point.value!r}: {error}; reinstall its package"
+        ) from error
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise UserError(f"game {name!r} at {point.value!r} is not a dataclass; see docs/adding_a_game.md")
+    return cls
+
+
+def describe(game: Game[Any]) -> str:
+    """The text that makes an equal game: its name and every option that is not the default."""
+    changed = {
+        option.name: getattr(game, option.name)
+        for option in options.of_dataclass(type(game))
+        if getattr(game, option.name) != option.default
+    }
+    return game.spec.name + (":" + options.format_options(changed) if changed else "")

@@ -1,0 +1,129 @@
+"""Playing many games at once: the only place where chance is sampled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.sharding import NamedSharding, PartitionSpec
+
+from boardrl.game import CHANCE, TERMINAL, Game, select
+from boardrl.policy import Policy
+
+
+class Lanes(NamedTuple):
+    """B games under way; a finished one is replaced by a new one."""
+
+    state: Any  # [B] states
+    steps: Array  # [B] int32: actions and outcomes since the game began
+
+
+class Ended(NamedTuple):
+    """Which games ended in a turn, and how."""
+
+    over: Array  # [B] bool: finished or cut
+    cut: Array  # [B] bool: reached `max_steps` without an end
+    returns: Array  # [B, P]: meaningful where over
+
+
+def start(game: Game[Any], num_lanes: int) -> Lanes:
+    """B fresh games, spread over all local devices as far as B can be divided among them."""
+    state = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (num_lanes, *leaf.shape)), game.init())
+    return spread(Lanes(state, jnp.zeros(num_lanes, jnp.int32)))
+
+
+def spread(batch: Any) -> Any:
+    """The same arrays with their first axis shared out over the local devices."""
+    size = jax.tree.leaves(batch)[0].shape[0]
+    devices = jax.local_devices()
+    count = max(d for d in range(1, len(devices) + 1) if size % d == 0)
+    mesh = jax.sharding.Mesh(devices[:count], ("lanes",))
+    return jax.device_put(batch, NamedSharding(mesh, PartitionSpec("lanes")))
+
+
+def sample(weights: Array, uniform: Array) -> Array:
+    """[] int32 index drawn in proportion to [N] weights by a number in [0, 1): the inverse of the running sum.
+
+    The first index whose running sum exceeds the drawn share has a positive weight, so that what has weight 0
+    is never drawn.
+    """
+    running = jnp.cumsum(weights)
+    return jnp.argmax(running > uniform * running[-1]).astype(jnp.int32)
+
+
+def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
+    """The state after its dice have fallen, if it waits for dice."""
+    outcome = sample(game.chance(state), uniform)
+    return select(game.actor(state) == CHANCE, game.step(state, outcome), state)
+
+
+def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
+    """[] a legal action drawn from a softmax over [A] logits."""
+    legal = game.legal(state)
+    masked = jnp.where(legal, logits, -jnp.inf)
+    top = masked.max()
+    # Where a policy rules out every legal action, all of them are as good.
+    weights = jnp.where(jnp.isfinite(top), jnp.exp(masked - top), legal.astype(masked.dtype))
+    return sample(weights, uniform)
+
+
+def end_games(game: Game[Any], lanes: Lanes) -> tuple[Lanes, Ended]:
+    """Restarts what is over; `steps` counts the steps already made."""
+    actor = jax.vmap(game.actor)(lanes.state)
+    cut = (lanes.steps >= game.spec.max_steps) & (actor != TERMINAL)
+    over = cut | (actor == TERMINAL)
+    returns = jax.vmap(game.returns)(lanes.state)
+    state = jax.vmap(select, (0, None, 0))(over, game.init(), lanes.state)
+    return Lanes(state, jnp.where(over, 0, lanes.steps)), Ended(over, cut, returns)
+
+
+def turn(
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array
+) -> tuple[Lanes, Ended]:
+    """One roll of the dice where one is due, then one decision where one is due, in every lane.
+
+    Args:
+      seats: [B, P] int32, which policy sits where; None if there is only one.
+    """
+    num_lanes = lanes.steps.shape[0]
+    if game.spec.num_outcomes:
+        uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
+        rolled = jax.vmap(game.actor)(lanes.state) == CHANCE
+        lanes = Lanes(
+            jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance),
+            lanes.steps + rolled.astype(jnp.int32),
+        )
+    else:
+        uniform_choice = jax.random.uniform(key, (num_lanes,))
+
+    def decide(state: Any, seat_of: Array | None, uniform: Array) -> tuple[Any, Array]:
+        actor = game.actor(state)
+        logits = policies[0].apply(policies[0].params, state)
+        if seat_of is not None and len(policies) > 1:
+            sitting = jnp.where(jnp.arange(game.spec.num_players) == actor, seat_of, 0).sum()
+            for index, policy in enumerate(policies[1:], 1):
+                logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
+        action = choose(game, logits, state, uniform)
+        return select(actor >= 0, game.step(state, action), state), actor >= 0
+
+    state, decided = jax.vmap(decide, (0, None if seats is None else 0, 0))(lanes.state, seats, uniform_choice)
+    return end_games(game, Lanes(state, lanes.steps + decided.astype(jnp.int32)))
+
+
+@functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
+def play(
+    game: Game[Any],
+    policies: tuple[Policy, ...],
+    seats: Array | None,
+    lanes: Lanes,
+    key: Array,
+    *,
+    num_turns: int,
+) -> tuple[Lanes, Ended]:
+    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
+    keys = jax.random.split(key, num_turns)
+    return jax.lax.scan(lambda lanes, key_turn: turn(game, policies, seats, lanes, key_turn), lanes, keys)

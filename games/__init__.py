@@ -1,0 +1,1 @@
+"""Rules: one file or folder a game, written once, in JAX."""

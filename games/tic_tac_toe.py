@@ -1,0 +1,85 @@
+"""Tic-tac-toe: two players, three in a row wins."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.errors import UserError
+from boardrl.game import TERMINAL, Spec, one_hot, select
+
+MARKS = ".XO"  # empty, seat 0, seat 1
+
+
+class State(NamedTuple):
+    board: Array  # [9] int8: 0 empty, 1 seat 0, 2 seat 1
+    turn: Array  # [] int32: the seat to move
+    winner: Array  # [] int32: a seat, or -1
+
+
+@dataclasses.dataclass(frozen=True)
+class TicTacToe:
+    """Cells and actions:  0 1 2 / 3 4 5 / 6 7 8."""
+
+    @property
+    def spec(self) -> Spec:
+        return Spec("tic_tac_toe", num_players=2, num_actions=9, num_outcomes=0, obs_shape=(27,), max_steps=9)
+
+    def init(self) -> State:
+        return State(jnp.zeros(9, jnp.int8), jnp.int32(0), jnp.int32(-1))
+
+    def actor(self, state: State) -> Array:
+        return jnp.where(self._over(state), TERMINAL, state.turn)
+
+    def legal(self, state: State) -> Array:
+        return (state.board == 0) & ~self._over(state)
+
+    def chance(self, state: State) -> Array:
+        return jnp.zeros(0, jnp.float32)
+
+    def step(self, state: State, move: Array) -> State:
+        mark = (1 + state.turn).astype(jnp.int8)
+        board = jnp.where(one_hot(move, 9), mark, state.board)
+        winner = jnp.where(three_in_a_row(board == mark), state.turn, -1)
+        return select(self._over(state), state, State(board, 1 - state.turn, winner))
+
+    def returns(self, state: State) -> Array:
+        won = one_hot(state.winner, 2)
+        return jnp.where(state.winner >= 0, jnp.where(won, 1.0, -1.0), 0.0).astype(jnp.float32)
+
+    def observe(self, state: State, player: Array) -> Array:
+        """Three planes: my marks, the other's, and ones if it is my turn."""
+        mine, theirs = 1 + player, 2 - player
+        board = state.board.astype(jnp.int32)
+        my_turn = jnp.broadcast_to(state.turn == player, 9)
+        return jnp.concatenate([board == mine, board == theirs, my_turn]).astype(jnp.float32)
+
+    def rotate(self, state: State) -> State:
+        board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
+        return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
+
+    def to_text(self, state: State) -> str:
+        """Three rows and the seat to move: 'X.. .O. ... 0'."""
+        marks = "".join(MARKS[int(cell)] for cell in state.board)
+        return f"{marks[:3]} {marks[3:6]} {marks[6:]} {int(state.turn)}"
+
+    def from_text(self, text: str) -> State:
+        *rows, turn = text.split() or [""]
+        marks = "".join(rows)
+        if [len(row) for row in rows] != [3, 3, 3] or set(marks) - set(MARKS) or turn not in ("0", "1"):
+            raise UserError(f"bad position {text!r}: expected three rows of {MARKS} and a seat, like 'X.. .O. ... 0'")
+        board = jnp.array([MARKS.index(mark) for mark in marks], jnp.int8)
+        won = [bool(three_in_a_row(board == mark)) for mark in (1, 2)]
+        return State(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
+
+    def _over(self, state: State) -> Array:
+        return (state.winner >= 0) | (state.board != 0).all()
+
+
+def three_in_a_row(mine: Array) -> Array:
+    """[] bool: whether a [9] bool mask holds a row, a column or a diagonal."""
+    square = mine.reshape(3, 3)
+    return square.all(0).any() | square.all(1).any() | mine[0:9:4].all() | mine[2:7:2].all()

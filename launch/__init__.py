@@ -1,0 +1,1 @@
+"""Commands: flags and wiring, no mathematics."""

@@ -1,0 +1,99 @@
+"""What every command does before its own work: flags, help, compile caches, one sentence for a mistake."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import pathlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from absl import flags
+
+from boardrl import config, options
+from boardrl.errors import UserError
+
+
+class Section(NamedTuple):
+    """Settings that depend on others, as an algorithm's do on `--algo`."""
+
+    title: str
+    config: type
+    defaults: Mapping[str, Any] = {}
+
+
+def run(
+    main: Callable[..., None],
+    settings: type,
+    *,
+    more: Callable[[Any], Section] | None = None,
+    argv: Sequence[str] | None = None,
+) -> NoReturn:
+    """Calls `main(settings)`, or `main(settings, section's settings)` if there is `more`, and exits.
+
+    Exit codes: 0 done, 2 the user's mistake (one sentence on stderr), 130 Ctrl-C, anything else a bug.
+    """
+    arguments = list(sys.argv if argv is None else argv)
+    wants_help = any(a in ("--help", "-help", "-h", "--helpfull") for a in arguments)
+    arguments = [a for a in arguments if a not in ("--help", "-help", "-h", "--helpfull")]
+    try:
+        sections = [Section("flags", settings)]
+        values = flags.FlagValues()
+        config.define(settings, values)
+        if more is not None:
+            values(arguments, known_only=True)
+            sections.append(more(config.from_flags(settings, values)))
+            values.unparse_flags()
+            config.define(sections[1].config, values, sections[1].defaults)
+        if wants_help:
+            print(_help(main, sections))
+            sys.exit(0)
+        _, *rest = values(arguments)
+        if rest:
+            raise UserError(f"unexpected argument {rest[0]!r}: expected only flags like --name=value; see --help")
+        _use_compile_cache()
+        main(*(config.from_flags(section.config, values) for section in sections))
+    except flags.UnrecognizedFlagError as error:
+        near = difflib.get_close_matches(error.flagname, list(values), 1)
+        hint = f" (did you mean --{near[0]}?)" if near else ""
+        _fail(f"unknown flag --{error.flagname}{hint}; see --help for all flags")
+    except flags.Error as error:
+        _fail(f"{error}; see --help")
+    except UserError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(0)
+
+
+def _fail(sentence: str) -> NoReturn:
+    print(f"error: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _help(main: Callable[..., None], sections: Sequence[Section]) -> str:
+    module = inspect.getmodule(main)
+    lines = [inspect.getdoc(module) or "", ""]
+    for section in sections:
+        lines.append(f"{section.title}:")
+        for option in options.of_dataclass(section.config):
+            default = section.defaults.get(option.name, option.default)
+            shown = options.format_options({"": default})[1:] or "''"
+            lines.append(f"  --{option.name}={shown}")
+            lines.append(f"        {option.help} ({options.type_name(option.type)})")
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def _use_compile_cache() -> None:
+    """Compiled JAX programs are kept between processes; a second start is much faster."""
+    import jax
+
+    folder = pathlib.Path(os.environ.get("BOARDRL_CACHE", pathlib.Path.home() / ".cache" / "boardrl"))
+    jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

@@ -1,0 +1,1 @@
+"""Searchers: compiled, under budgets, for every game that fits their kind."""
