@@ -1,0 +1,76 @@
+"""Progress of anything over two seconds: a bar on a terminal, plain lines elsewhere; always on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+import rich.console
+import rich.progress
+
+QUIET_SECONDS = 2.0  # what ends sooner shows nothing
+LINE_SECONDS = 10.0  # between two plain lines
+
+
+class Bar:
+    """How far a piece of work has come."""
+
+    def __init__(self, label: str, total: int, unit: str, done: int) -> None:
+        self._label, self._total, self._unit = label, total, unit
+        self._began, self._first = time.monotonic(), done
+        self._next_line = self._began + QUIET_SECONDS
+        self._console = rich.console.Console(stderr=True, highlight=False, soft_wrap=True)
+        self._live: rich.progress.Progress | None = None
+
+    def update(self, done: int, note: str = "") -> None:
+        """Shows that `done` of the total is done, with a short note such as the latest loss."""
+        now = time.monotonic()
+        if now < self._next_line:
+            return
+        rate = (done - self._first) / max(now - self._began, 1e-9)
+        left = (self._total - done) / rate if rate > 0 else float("inf")
+        line = f"{done:,}/{self._total:,} {self._unit}  {rate:,.0f} {self._unit}/s  {clock(left)} left  {note}"
+        if self._console.is_terminal:
+            self._draw(done, line)
+            self._next_line = now + 0.1
+        else:
+            self.say(f"{self._label}: {line}")
+            self._next_line = now + LINE_SECONDS
+
+    def say(self, line: str) -> None:
+        """Prints a line of its own, above the bar if there is one."""
+        (self._live.console if self._live else self._console).print(line.rstrip(), markup=False)
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def _draw(self, done: int, line: str) -> None:
+        if self._live is None:
+            columns = ("[bold]{task.description}", rich.progress.BarColumn(24), "{task.fields[line]}")
+            self._live = rich.progress.Progress(*columns, console=self._console, transient=True)
+            self._live.add_task(self._label, total=self._total, line="")
+            self._live.start()
+        self._live.update(rich.progress.TaskID(0), completed=done, line=line)
+
+
+@contextlib.contextmanager
+def track(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Bar]:
+    """A bar for the length of a `with` block; `done` is what an earlier session had done already."""
+    bar = Bar(label, total, unit, done)
+    try:
+        yield bar
+    finally:
+        bar.close()
+        sys.stderr.flush()
+
+
+def clock(seconds: float) -> str:
+    """'1:02:03', '4:05' or '?' if nobody knows."""
+    if seconds == float("inf"):
+        return "?"
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
