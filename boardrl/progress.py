@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import rich.console
 import rich.progress
+import rich.text
 
 QUIET_SECONDS = 2.0  # what ends sooner shows nothing
 LINE_SECONDS = 10.0  # between two plain lines
@@ -41,7 +42,7 @@ class Bar:
 
     def say(self, line: str) -> None:
         """Prints a line of its own, above the bar if there is one."""
-        (self._live.console if self._live else self._console).print(line.rstrip(), markup=False)
+        (self._live.console if self._live else self._console).print(rich.text.Text(line.rstrip()))
 
     def close(self) -> None:
         if self._live is not None:
