@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from jax import Array
 
-from boardrl import options
+from boardrl import options, solve
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.policy import Greedy, Policy, Strategy, Uniform
@@ -105,7 +105,7 @@ def load_makers(where: str) -> Makers:
 def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return ["random", *greedy, *_strategies(game), *makers.table]
+    return ["random", "perfect", *greedy, *_strategies(game), *makers.table]
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:
@@ -114,6 +114,9 @@ def _own(text: str, game: Game[Any]) -> Player | None:
     if name == "random":
         options.parse(rest, [], "player 'random'")
         return Player(text, Policy(Uniform(game)))
+    if name == "perfect":
+        options.parse(rest, [], "player 'perfect'")
+        return Player(text, solve.perfect(game))  # type: ignore[arg-type]
     if name == "greedy" and _values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
     if name in _strategies(game):
