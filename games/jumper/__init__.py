@@ -6,7 +6,8 @@ import dataclasses
 
 from jax import Array
 
-from games.jumper import players, text
+from boardrl.host import Handwritten
+from games.jumper import host, players, text
 from games.jumper.features import NAMES, features
 from games.jumper.rules import Rules, State
 
@@ -24,6 +25,10 @@ class Jumper(Rules):
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
         return features(self.size, state, player)
+
+    def host(self) -> Handwritten | None:
+        """Bitboards, for boards up to 16×16."""
+        return host.facet(self)
 
     feature_names = NAMES
     strategies = {"corner": players.corner, "linear": players.linear}
