@@ -1,0 +1,28 @@
+"""Files that commands write for their users: whole or not at all, and never silently over another."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+from boardrl import atomic
+from boardrl.errors import UserError
+
+
+def free_path(flag: str, text: str, *, overwrite: bool) -> pathlib.Path | None:
+    """Where a flag's file goes, None for an empty text; checked before hours of work, not after."""
+    if not text:
+        return None
+    path = pathlib.Path(text)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise UserError(f"--{flag}={text} cannot be written; expected a file in a directory that exists")
+    if path.exists() and not overwrite:
+        raise UserError(f"--{flag}={text} exists; choose another name or add --overwrite")
+    return path
+
+
+def write_json(path: pathlib.Path | None, content: Any) -> None:
+    """Writes numbers where `free_path` has allowed it, if a file was asked for."""
+    if path is not None:
+        atomic.write(path, (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
