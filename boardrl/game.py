@@ -52,6 +52,11 @@ class Game(Protocol[State]):
         defaults        {algorithm: {field: value}}, settings that suit this game
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
+        turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation
+        features        f(state, player) -> [F] float32, what a linear evaluation weighs
+        feature_names, feature_weights   of the features, and with which weights to begin
+        symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
+        num_symmetries  how many there are
     """
 
     @property

@@ -47,6 +47,7 @@ class Facet:
     pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
     unpack: Callable[[np.ndarray], Any]  # and back
     refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
+    turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
@@ -64,13 +65,27 @@ class Facet:
         """Scratch memory for one thread."""
         return np.zeros(self.module.WORK_WORDS, np.uint64)
 
+    def turn(self, row: np.ndarray, after: np.ndarray) -> list[int]:
+        """The actions that lead from a row to one of its successors."""
+        if self.turn_of is not None:
+            return self.turn_of(self.state(row), self.state(after))
+        mask, out, work = np.zeros(self.module.NUM_ACTIONS, np.bool_), self.rows(), self.work()
+        self.legal(row, mask, work)
+        for action in np.flatnonzero(mask):
+            self.step(row, int(action), out, work)
+            if (out == after).all():
+                return [int(action)]
+        raise ValueError("the second row is no successor of the first")
+
     def __getattr__(self, name: str) -> Any:
         if name in FUNCTIONS:
             return getattr(self.module, name)
         raise AttributeError(f"a facet has no {name!r}")
 
 
-FUNCTIONS = ("init", "actor", "legal", "chance", "step", "returns", "observe", "features", "key")
+FUNCTIONS = (
+    *("init", "actor", "legal", "chance", "step", "successors", "returns", "observe", "features", "symmetric", "key"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,12 +97,15 @@ class Handwritten:
       constants: {name: value} for the module's own constants, such as a board's size; each game with other values
         gets a copy of the module, compiled for them.
       pack, unpack: states, or batches of states, to rows and back.
+      turn_of: the actions that lead from a state to the state of a successor; needed where successors are whole
+        turns.
     """
 
     kernel: types.ModuleType
     constants: Mapping[str, Any]
     pack: Callable[[Any], np.ndarray]
     unpack: Callable[[np.ndarray], Any]
+    turn_of: Callable[[Any, Any], list[int]] | None = None
 
 
 @functools.cache
@@ -96,7 +114,7 @@ def of(game: Any) -> Facet:
     own = game.host() if hasattr(game, "host") else None
     if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
-        return Facet(game, module, own.pack, own.unpack, {})
+        return Facet(game, module, own.pack, own.unpack, {}, own.turn_of)
     return lowered(game)
 
 
@@ -127,6 +145,8 @@ def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
     }
     if hasattr(game, "features"):
         functions["features"] = Function(game.features, [row, Argument("player", number)], title=title + "features")
+    if hasattr(game, "symmetric"):
+        functions["symmetric"] = Function(game.symmetric, [row, Argument("number", number)], title=title + "symmetric")
     return functions
 
 
@@ -140,6 +160,7 @@ def constants(game: Game[Any]) -> dict[str, int]:
         "MAX_STEPS": spec.max_steps,
         "OBS_SIZE": int(np.prod(spec.obs_shape, dtype=np.int64)),
         "NUM_FEATURES": 0,
+        "NUM_SYMMETRIES": getattr(game, "num_symmetries", 1),
     }
     if hasattr(game, "features"):
         numbers["NUM_FEATURES"] = jax.eval_shape(game.features, game.init(), jnp.int32(0)).shape[0]
@@ -157,7 +178,7 @@ def _constants_and_key(game: Game[Any], layout: Layout) -> str:
         lines.append(f"LOW_ZERO = np.array({[low for low, _ in zeros]}, np.uint64)")
         lines.append(f"HIGH_ZERO = np.array({[high for _, high in zeros]}, np.uint64)")
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
-    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word)
+    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
 
 
 KEY_SOURCE = '''
@@ -182,6 +203,29 @@ def key(row):
     mixed ^= mixed >> u64(29)
     mixed *= u64(0xC4CEB9FE1A85EC53)
     return mixed ^ (mixed >> u64(32))
+'''
+
+
+# The mask of what is legal lies behind the workspace of the rules.
+SUCCESSORS_SOURCE = '''
+
+LEGAL_AT = WORK_WORDS
+TRUNCATED = LEGAL_AT + -(-NUM_ACTIONS // 8)
+WORK_WORDS = TRUNCATED + 1
+ROOM = NUM_ACTIONS
+
+
+@njit(**OPTIONS)
+def successors(row, buffer, work):
+    """Writes the rows after each legal action, and returns how many."""
+    mask = work[LEGAL_AT:].view(np.bool_)
+    legal(row, mask, work)
+    count = 0
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            step(row, action, buffer[count], work)
+            count += 1
+    return count
 '''
 
 
@@ -246,15 +290,17 @@ def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str
 # Kernels
 
 
-def specialise(kernel: types.ModuleType, facet: Facet, **constants: Any) -> types.ModuleType:
+def specialise(
+    kernel: types.ModuleType, facet: Facet, imports: Mapping[str, str] | None = None, **constants: Any
+) -> types.ModuleType:
     """A copy of a kernel's module that works on one game.
 
-    Its imports from `boardrl.facet` are taken from the game's module, and `constants` replace the kernel's
-    module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what Numba
-    makes of it.
+    Its imports from `boardrl.facet` are taken from the game's module, those from the modules in `imports` from the
+    modules that these stand for, and `constants` replace the kernel's module-level constants of those names. The
+    copy is kept in the cache of emitted modules, and so is what Numba makes of it.
     """
     name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
-    return _copy(kernel, name, constants, {"boardrl.facet": facet.module.__name__})
+    return _copy(kernel, name, constants, {"boardrl.facet": facet.module.__name__, **(imports or {})})
 
 
 def _copy(

@@ -31,5 +31,6 @@ class Jumper(Rules):
         return host.facet(self)
 
     feature_names = NAMES
+    feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     strategies = {"corner": players.corner, "linear": players.linear}
     values = {"pieces": players.piece_lead}

@@ -13,6 +13,7 @@ from games.jumper.narrow import WORDS, WORK_WORDS, actor, features, key, returns
 from games.jumper.row import chance, legal, observe, step, write_first
 
 __all__ = [
+    "ROOM",
     "TRUNCATED",
     "WORDS",
     "WORK_WORDS",
@@ -30,6 +31,7 @@ __all__ = [
 
 SIZE = 6
 NUM_DEALT = 0
+ROOM = 64  # for a place on every cell
 
 
 @numba.njit(cache=True, nogil=True)

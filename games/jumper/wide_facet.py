@@ -13,6 +13,7 @@ from games.jumper.row import chance, legal, observe, step, write_first
 from games.jumper.wide import WORDS, WORK_WORDS, actor, features, key, returns, successors
 
 __all__ = [
+    "ROOM",
     "TRUNCATED",
     "WORDS",
     "WORK_WORDS",
@@ -30,6 +31,7 @@ __all__ = [
 
 SIZE = 16
 NUM_DEALT = 0
+ROOM = 256  # for a place on every cell
 
 
 @numba.njit(cache=True, nogil=True)
