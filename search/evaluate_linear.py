@@ -9,7 +9,8 @@ import numpy as np
 
 from boardrl.facet import NUM_FEATURES, NUM_PLAYERS, features
 
-LEAST, MOST = -1.0, 1.0  # that a player can get
+LEAST = -1.0  # that a player can get
+MOST = 1.0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ from boardrl import host
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from search import alphabeta, minimax
+from search import alphabeta, expectimax, maxn, minimax
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +43,16 @@ class Negascout(Alphabeta):
 
 
 @dataclasses.dataclass(frozen=True)
+class Expectimax(Deepening):
+    table: bool = setting(True, "remember positions")
+    star: int = setting(1, "cutoffs at the dice: 0 none, 1 Star1, 2 Star2, which pays where moves are many")
+
+    def __post_init__(self) -> None:
+        if self.star not in (0, 1, 2):
+            raise UserError(f"star={self.star} is no way to prune at the dice; expected 0 (none), 1 or 2")
+
+
+@dataclasses.dataclass(frozen=True)
 class Kind:
     """A searcher's code and what it is for."""
 
@@ -51,8 +61,14 @@ class Kind:
     options: Callable[..., Any]
     flags: Callable[[Any], Sequence[int]]  # the options as the kernel numbers them
     refuse: Callable[[str, Any], None]  # raises for games that it cannot play
-    vector: Callable[[Any, int, Any], np.ndarray]  # [P] from the kernel's value, the view and the game
-    score_columns: int = 1
+
+    def score_columns(self, game: Any) -> int:
+        """Numbers that the kernel keeps of each row."""
+        return {minimax: 0, alphabeta: 1, expectimax: 3, maxn: 1 + game.spec.num_players}[self.kernel]
+
+    def vector(self, value: float, scores: np.ndarray, view: int, game: Any) -> np.ndarray:
+        """[P] from what the kernel returns, and the scores that it leaves."""
+        return scores[0, maxn.VALUES :].copy() if self.kernel is maxn else against_the_rest(value, view, game)
 
 
 def find(name: str) -> Kind:
@@ -63,7 +79,7 @@ def find(name: str) -> Kind:
     return KINDS[name]
 
 
-def refuse_all_but_two_players_without_dice(name: str, game: Any) -> None:
+def refuse_other_than_two_players(name: str, game: Any) -> None:
     spec = game.spec
     if spec.num_players != 2:
         raise UserError(
@@ -71,8 +87,21 @@ def refuse_all_but_two_players_without_dice(name: str, game: Any) -> None:
         )
     if spec.return_sum != 0:
         raise UserError(f"{name} plays games in which one wins what the other loses, unlike {spec.name}; use maxn")
-    if spec.num_outcomes and has_dice(game):
+
+
+def refuse_dice(name: str, game: Any) -> None:
+    refuse_other_than_two_players(name, game)
+    if game.spec.num_outcomes and has_dice(game):
         raise UserError(dice_sentence(name, game))
+
+
+def refuse_open_sums(name: str, game: Any) -> None:
+    if game.spec.return_sum is None:
+        raise UserError(f"{name} plays games whose returns have a fixed sum, unlike {game.spec.name}; use maxn")
+
+
+def refuse_nothing(name: str, game: Any) -> None:
+    """Any game will do."""
 
 
 def dice_sentence(name: str, game: Any) -> str:
@@ -103,35 +132,34 @@ def has_dice(game: Any) -> bool:
     return False
 
 
-def of_two(value: float, view: int, game: Any) -> np.ndarray:
-    """[2] one wins what the other loses."""
-    return np.array([value, -value] if view == 0 else [-value, value]) + 0.0  # no -0.0
+def against_the_rest(value: float, view: int, game: Any) -> np.ndarray:
+    """[P] what one player gets; of what is left each of the others gets as much."""
+    spec = game.spec
+    vector = np.full(spec.num_players, (spec.return_sum - value) / (spec.num_players - 1))
+    vector[view] = value
+    return vector + 0.0  # no -0.0
 
 
 def alphabeta_flags(options: Alphabeta) -> tuple[int, ...]:
-    return (options.table, options.killers, options.history, options.reverse)
+    return (isinstance(options, Negascout), options.table, options.killers, options.history, options.reverse)
+
+
+def expectimax_flags(options: Expectimax) -> tuple[int, ...]:
+    return (options.star, options.table)
+
+
+def no_flags(options: Deepening) -> tuple[int, ...]:
+    return ()
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("minimax", minimax, Deepening, lambda o: (), refuse_all_but_two_players_without_dice, of_two),
-        Kind(
-            "alphabeta",
-            alphabeta,
-            Alphabeta,
-            lambda o: (0, *alphabeta_flags(o)),
-            refuse_all_but_two_players_without_dice,
-            of_two,
-        ),
-        Kind(
-            "negascout",
-            alphabeta,
-            Negascout,
-            lambda o: (1, *alphabeta_flags(o)),
-            refuse_all_but_two_players_without_dice,
-            of_two,
-        ),
+        Kind("minimax", minimax, Deepening, no_flags, refuse_dice),
+        Kind("alphabeta", alphabeta, Alphabeta, alphabeta_flags, refuse_dice),
+        Kind("negascout", alphabeta, Negascout, alphabeta_flags, refuse_dice),
+        Kind("expectimax", expectimax, Expectimax, expectimax_flags, refuse_other_than_two_players),
+        Kind("paranoid", expectimax, Expectimax, expectimax_flags, refuse_open_sums),
+        Kind("maxn", maxn, Deepening, no_flags, refuse_nothing),
     )
 }
-TWO_PLAYERS = ("minimax", "alphabeta", "negascout")

@@ -18,7 +18,7 @@ from search.evaluators import Evaluator, default
 from search.table import AGES
 
 MOST_DEPTH = 250  # that the table can tell apart
-SALT = 0x5851F42D4C957F2D  # between the views of two seats
+SALT = 0x0851F42D4C957F2D  # keeps the views of two seats apart in the table
 
 
 class Result(NamedTuple):
@@ -63,14 +63,17 @@ class Searcher:
             self.evaluator.weights,
             kilobytes=budget.kilobytes,
             depth=budget.depth,
-            score_columns=self.kind.score_columns,
+            score_columns=self.kind.score_columns(game),
             use_table=getattr(self.options, "table", False),
             searcher=self.kind.name,
         )
         flags = self.kind.flags(self.options)
         self.memory.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
         imports = {"search.evaluator": self.evaluator.module.__name__, "search.identity": self._identity.__name__}
-        self._kernel = host.specialise(self.kind.kernel, self.facet, imports)
+        spec = game.spec
+        bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+        bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
+        self._kernel = host.specialise(self.kind.kernel, self.facet, imports, **bounds)
 
     def reset(self) -> None:
         """Forgets all positions."""
@@ -147,7 +150,7 @@ class Searcher:
         control = self.memory.control
         spent = (time.monotonic_ns() - began) / 1e6
         return Result(
-            self.kind.vector(value, view, self.game),
+            self.kind.vector(value, self.memory.scores, view, self.game),
             line,
             depth,
             int(control[clock.NODES]),
@@ -168,10 +171,15 @@ class Searcher:
 
     def _first_move(self, row: np.ndarray, view: int, began: int) -> Result:
         """What there is when not even one turn could be looked ahead: any move, valued as the position stands."""
-        self.facet.successors(row, self.memory.rows[1:], self.memory.work)
-        value = self._kernel.evaluate(row, view, self.memory.weights, self.memory.scratch, self.memory.work)
-        line = [row.copy(), self.memory.rows[1].copy()]
-        return self._result(value, view, line, 0, False, began)
+        line = [row.copy()]
+        if self.facet.actor(row, self.memory.work) >= 0:
+            self.facet.successors(row, self.memory.rows[1:], self.memory.work)
+            line.append(self.memory.rows[1].copy())
+        module = self.evaluator.module
+        values = np.zeros(self.game.spec.num_players)
+        module.evaluate_all(row, values, self.memory.weights, self.memory.scratch, self.memory.work)
+        result = self._result(0.0, view, line, 0, False, began)
+        return result._replace(value=values)
 
     def _choose_identity(self) -> Any:
         if not getattr(self.options, "symmetry", False):

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from games import tic_tac_toe
+from boardrl.game import CHANCE, TERMINAL
+from games import pig, tic_tac_toe
 from games.jumper import rules
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "games"))
@@ -62,6 +63,59 @@ class Jumper:
         """The linear evaluation of the lead in pieces, to seat 0."""
         cells = [cell for row in position[0] for cell in row]
         return math.tanh(weight * (cells.count(1) - cells.count(2)) / len(cells))
+
+
+class Pig:
+    """A position is (scores, total at stake, seat, whether the die is in the air)."""
+
+    def __init__(self, players: int, target: int) -> None:
+        self.players, self.target = players, target
+        self.first = ((0,) * players, 0, 0, False)
+
+    def actor(self, position: Any) -> int:
+        scores, _, seat, rolling = position
+        return TERMINAL if max(scores) >= self.target else CHANCE if rolling else seat
+
+    def over(self, position: Any) -> float | None:
+        return 0.0 if self.actor(position) == TERMINAL else None
+
+    def returns(self, position: Any) -> list[float]:
+        if max(position[0]) < self.target:
+            return [0.0] * self.players
+        return [1.0 if score >= self.target else -1 / (self.players - 1) for score in position[0]]
+
+    def moves(self, position: Any) -> list[Any]:
+        """Positions after each action, or after each of the six faces."""
+        scores, total, seat, rolling = position
+        after = (seat + 1) % self.players
+        if rolling:
+            most = self.target - scores[seat]
+            return [(scores, 0, after, False)] + [(scores, min(total + n, most), seat, False) for n in range(2, 7)]
+        held = tuple(score + total * (player == seat) for player, score in enumerate(scores))
+        return [(scores, total, seat, True)] + ([(held, 0, after, False)] if total else [])
+
+    def states(self, positions: list[Any]) -> Any:
+        scores, totals, seats, rolling = zip(*positions, strict=True)
+        return pig.State(*(np.array(part, np.int32) for part in (scores, totals, seats)), np.array(rolling))
+
+
+def expectation(
+    game: Any, combine: Callable[[Any, int, list[np.ndarray]], np.ndarray]
+) -> Callable[[Any, int], np.ndarray]:
+    """A function of a position and a depth: [P] values; `combine` picks from those of a player's moves."""
+
+    @functools.cache
+    def value(position: Any, depth: int) -> np.ndarray:
+        who = game.actor(position)
+        if who == TERMINAL or depth == 0:
+            return np.array(game.returns(position))
+        below = []
+        for after in game.moves(position):
+            then = game.actor(after)
+            below.append(value(after, depth - (then == CHANCE if who == CHANCE else then != who)))
+        return np.mean(below, 0) if who == CHANCE else combine(position, who, below)
+
+    return value
 
 
 def seats(positions: list[Any]) -> np.ndarray:
