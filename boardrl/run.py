@@ -31,6 +31,7 @@ from boardrl.game import Game
 from boardrl.policy import Policy
 
 FORMAT = 1
+CHECKPOINTS = "checkpoints"
 LOGS = ("metrics.jsonl", "speed.jsonl")
 FIELDS: dict[str, type] = {
     "game": str,
@@ -78,7 +79,7 @@ class Run:
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
-        self.checkpoints = path / "checkpoints"
+        self.checkpoints = path / CHECKPOINTS
         self._lock = _lock(path)
         self.config: dict[str, Any] = {}
         self.logs: dict[str, list[dict[str, Any]]] = {name: [] for name in LOGS}
@@ -87,11 +88,11 @@ class Run:
     @classmethod
     def create(cls, path: pathlib.Path, stored: Mapping[str, Any]) -> Run:
         """A new directory, never one that exists already."""
+        if path.exists():
+            raise UserError(f"{str(path)!r} exists already; give another name, or go on with --resume={path}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
-        except FileExistsError:
-            raise UserError(f"{str(path)!r} exists already; give another name, or go on with --resume={path}") from None
         except OSError as error:
             raise UserError(f"{str(path)!r} cannot be made: {error.strerror}; give another place") from None
         run = cls(path)
@@ -203,13 +204,13 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
       find_algorithm: the module of an algorithm's name.
     """
     path = path.resolve()
-    folder = path if (path / "config.json").is_file() else path.parent.parent
+    folder = path.parent.parent if path.parent.name == CHECKPOINTS else path
     stored = read_config(folder)
     game = registry.make(stored["game"])
     algorithm = find_algorithm(stored["algo"])
     settings = config.from_dict(algorithm.Config, stored["settings"])
     template = jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
-    newest = [folder / "checkpoints" / str(step) for step in reversed(checkpoint.steps(folder / "checkpoints"))]
+    newest = [folder / CHECKPOINTS / str(step) for step in reversed(checkpoint.steps(folder / CHECKPOINTS))]
     for candidate in newest if folder == path else [path]:
         try:
             state = checkpoint.restore(candidate, checkpoint.verify(candidate), template)
