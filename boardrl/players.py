@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import pathlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from jax import Array
 
-from boardrl import options
+from boardrl import options, registry, solve
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.policy import Greedy, Policy, Strategy, Uniform
@@ -105,7 +106,31 @@ def load_makers(where: str) -> Makers:
 def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return ["random", *greedy, *_strategies(game), *makers.table]
+    return ["random", "perfect", *greedy, *_strategies(game), *makers.table]
+
+
+class Learned(Protocol):
+    """What loading a run gives."""
+
+    @property
+    def game(self) -> Game[Any]: ...
+
+    @property
+    def policy(self) -> Policy: ...
+
+
+def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
+    """A maker of players from run directories and their checkpoints: texts that are existing paths."""
+    path = pathlib.Path(text)
+    if not path.exists():
+        return None
+    found = load(path)
+    if found.game != game:
+        raise UserError(
+            f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
+            "choose that game or another player"
+        )
+    return Player(text, found.policy)
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:
@@ -114,6 +139,9 @@ def _own(text: str, game: Game[Any]) -> Player | None:
     if name == "random":
         options.parse(rest, [], "player 'random'")
         return Player(text, Policy(Uniform(game)))
+    if name == "perfect":
+        options.parse(rest, [], "player 'perfect'")
+        return Player(text, solve.perfect(game))  # type: ignore[arg-type]
     if name == "greedy" and _values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
     if name in _strategies(game):
