@@ -185,14 +185,8 @@ class Run:
 class Learned(NamedTuple):
     """What a run has learned so far."""
 
-    name: str  # of the run directory, and of the checkpoint if one was asked for
     game: Game[Any]
     policy: Policy
-
-
-def is_run(path: pathlib.Path) -> bool:
-    """Whether a path looks like a run directory or one of its checkpoints."""
-    return (path / "config.json").is_file() or (path / checkpoint.MANIFEST).is_file()
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -217,8 +211,7 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
         except checkpoint.Damaged as damage:
             print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
             continue
-        name = folder.name if folder == path else f"{folder.name}/{path.name}"
-        return Learned(name, game, algorithm.policy(settings, game, jax.device_put(state)))
+        return Learned(game, algorithm.policy(settings, game, state))
     raise UserError(f"{str(path)!r} has no good checkpoint; train it again, or give another run")
 
 

@@ -26,11 +26,11 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.interrupt import EXIT_CODE
-from boardrl.players import Player, make_lineup
+from boardrl.players import Player
 from boardrl.policy import Policy
 from boardrl.progress import Bar
 from boardrl.training import Schedule, Strength
-from launch import cli, learners
+from launch import cli, learners, lineup
 
 # What may differ on --resume: it decides when to stop or what is kept, not what the numbers are.
 MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
@@ -87,7 +87,7 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         learning,
         game,
         seat_opponents(learning.opponents, game),
-        functools.partial(evaluate, game, make_lineup(schedule.evaluate_against, game)),
+        functools.partial(evaluate, game, lineup.make(schedule.evaluate_against, game)),
         schedule.resolve(learning.games),
         settings.seed,
     )
@@ -148,7 +148,7 @@ def check_unchanged(path: pathlib.Path, had: Mapping[str, Any], asked: Mapping[s
 def seat_opponents(text: str, game: Game[Any]) -> tuple[Policy, ...]:
     """The players that take seats in training."""
     policies = []
-    for player in make_lineup(text, game):
+    for player in lineup.make(text, game):
         if player.policy is None:
             raise UserError(
                 f"opponent {player.name!r} plays one game at a time on the host, too slow to train with; use others"
@@ -163,9 +163,9 @@ def evaluate(
     """The policy in one seat, each opponent in turn in all others."""
     strengths = []
     for opponent in opponents:
-        lineup = [Player("learned", policy), *[opponent] * (game.spec.num_players - 1)]
+        players = [Player("learned", policy), *[opponent] * (game.spec.num_players - 1)]
         part = bar.part(f"against {opponent.name}", num_games)
-        score = arena.match(game, lineup, num_games=num_games, seed=seed, bar=part).players[0]
+        score = arena.match(game, players, num_games=num_games, seed=seed, bar=part).players[0]
         strengths.append(
             Strength(
                 opponent.name,
