@@ -32,6 +32,7 @@ from boardrl.progress import Bar
 from boardrl.training import Schedule, Strength
 from launch import cli, learners, lineup
 
+RUNS_DIR = "runs"
 # What may differ on --resume: it decides when to stop or what is kept, not what the numbers are.
 MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
 
@@ -42,7 +43,7 @@ class TrainConfig:
     algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(learners.names())}")
     seed: int = setting(0, "decides all that is random")
     run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
-    runs_dir: str = setting("runs", "folder of the run directories")
+    runs_dir: str = setting(RUNS_DIR, "folder of the run directories")
     resume: str = setting(
         "", "run directory to go on with; of its settings only --games (upwards) and those on checkpoints may change"
     )
@@ -50,8 +51,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.seed < 2**32:
             raise UserError(f"--seed={self.seed} is out of range: expected 0 to {2**32 - 1}")
-        if self.resume and self.run:
-            raise UserError(f"--resume={self.resume} and --run={self.run} contradict each other; give one of them")
+        if self.resume and (self.run or self.runs_dir != RUNS_DIR):
+            raise UserError("--resume names the run directory already; leave out --run and --runs_dir")
 
 
 def more(settings: TrainConfig) -> cli.More:
@@ -81,6 +82,16 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
     if not settings.game:
         raise UserError(f"no game given: expected --game=NAME with one of {', '.join(registry.names())}")
     game, algorithm = registry.make(settings.game), learners.load(settings.algo)
+    schedule = schedule.resolve(learning.games)
+    asked = {
+        "game": registry.describe(game),
+        "algo": settings.algo,
+        "seed": settings.seed,
+        "settings": dataclasses.asdict(learning),
+        "schedule": dataclasses.asdict(schedule),
+    }
+    if settings.resume:
+        check_unchanged(pathlib.Path(settings.resume), asked)
     algorithm.check(learning, game)
     task = training.Task(
         algorithm,
@@ -88,11 +99,11 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         game,
         seat_opponents(learning.opponents, game),
         functools.partial(evaluate, game, lineup.make(schedule.evaluate_against, game)),
-        schedule.resolve(learning.games),
+        schedule,
         settings.seed,
     )
-    with open_run(settings, task) as run:
-        print(f"{settings.algo} on {registry.describe(game)} in {run.path}", file=sys.stderr)
+    with open_run(settings, game, asked) as run:
+        print(f"{settings.algo} on {asked['game']} in {run.path}", file=sys.stderr)
         outcome = training.train(task, run)
         resume, *others = report.commands(run, game)
         if outcome.interrupted:
@@ -104,34 +115,24 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         )
 
 
-def open_run(settings: TrainConfig, task: training.Task) -> runs.Run:
-    """The new or the resumed run directory."""
-    asked = {
-        "game": registry.describe(task.game),
-        "algo": settings.algo,
-        "seed": task.seed,
-        "settings": dataclasses.asdict(task.config),
-        "schedule": dataclasses.asdict(task.schedule),
-    }
+def open_run(settings: TrainConfig, game: Game[Any], asked: Mapping[str, Any]) -> runs.Run:
+    """The new run directory, or the one to go on with."""
     if not settings.resume:
-        default = runs.default_path(pathlib.Path(settings.runs_dir), task.game, settings.algo, task.seed)
+        default = runs.default_path(pathlib.Path(settings.runs_dir), game, settings.algo, settings.seed)
         return runs.Run.create(pathlib.Path(settings.run) if settings.run else default, asked)
-    path = pathlib.Path(settings.resume)
-    had = runs.read_config(path)
-    check_unchanged(path, had, asked)
-    run = runs.Run.resume(path)
-    run.write_config({**had, **asked})
-    then, now = {**had["versions"], "devices": had["devices"]}, {**runs.versions(), "devices": jax.local_device_count()}
-    if changed := ", ".join(
-        f"{name} {then.get(name)} is now {now[name]}" for name in now if now[name] != then.get(name)
-    ):
-        print(f"note: {changed}; the numbers may differ in their last bits from a run never stopped", file=sys.stderr)
+    run = runs.Run.resume(pathlib.Path(settings.resume))
+    run.write_config({**run.config, **asked})
+    then = {**run.config["versions"], "devices": run.config["devices"]}
+    now = {**runs.versions(), "devices": jax.local_device_count()}
+    if changed := [f"{name} {then.get(name)} is now {now[name]}" for name in now if now[name] != then.get(name)]:
+        print(f"note: {', '.join(changed)}; the last bits of the numbers may differ from then on", file=sys.stderr)
     return run
 
 
-def check_unchanged(path: pathlib.Path, had: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+def check_unchanged(path: pathlib.Path, asked: Mapping[str, Any]) -> None:
     """Refuses flags beside --resume that would make another run of it."""
-    flat_had, flat_asked = ({**facts, **facts["settings"], **facts["schedule"]} for facts in (had, asked))
+    both = (runs.read_config(path), asked)
+    flat_had, flat_asked = ({**facts, **facts["settings"], **facts["schedule"]} for facts in both)
     for name, value in json.loads(json.dumps(flat_asked)).items():
         if name in ("settings", "schedule", *MAY_CHANGE) or value == flat_had[name]:
             continue

@@ -249,6 +249,16 @@ assert whole.state.weights.sharding.is_fully_replicated
 assert t.training._update._cache_size() == 1
 t.train(folder / "run", t.make_task(t.dataclasses.replace(t.CONFIG, games=20)))
 t.assert_same(folder / "run", t.train(folder / "run").state, whole)
+
+
+def restart(config, game, opponents, state):
+    return state._replace(lanes=jax.tree.map(jax.numpy.zeros_like, state.lanes)), {}  # would lie on one device
+
+
+first = jax.tree.map(jax.numpy.copy, whole.state)
+shardings = t.training.shardings(first)
+moved, _ = t.training._update(restart, t.CONFIG, t.GAME, (), first, shardings=shardings)
+assert t.training.shardings(moved) == shardings
 print("same")
 """
 
