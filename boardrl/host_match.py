@@ -92,14 +92,14 @@ def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: in
         if player.host is not None:
             player.host.reset()
     now, steps = _start(game), 0
-    while now.actor != TERMINAL and steps < game.spec.max_steps:
-        if now.actor == CHANCE:
+    while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
+        if actor == CHANCE:
             now, steps = _roll(game, now.state, dice.random(dtype=np.float32)), steps + 1
-        if now.actor >= 0:
-            seat = int(now.actor)
-            action = _action(game, seated[seat], now, rngs[seat])
+            actor = int(now.actor)
+        if actor >= 0:
+            action = _action(game, seated[actor], now, rngs[actor])
             now, steps = _step(game, now.state, action), steps + 1
-    return Result(np.asarray(now.returns).tolist(), bool(now.actor != TERMINAL))
+    return Result(np.asarray(now.returns).tolist(), actor != TERMINAL)
 
 
 class _Position(NamedTuple):
