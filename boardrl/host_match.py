@@ -86,7 +86,7 @@ def _play_here(
 
 
 def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Result:
-    """One game, from seat 0 on; like `rollout.turn`, each turn is a roll if one is due, then a decision."""
+    """One game, from seat 0 on, cut at `max_steps` as `rollout.turn` does."""
     dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
     for player in seated:
         if player.host is not None:
@@ -94,11 +94,10 @@ def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: in
     now, steps = _start(game), 0
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         if actor == CHANCE:
-            now, steps = _roll(game, now.state, dice.random(dtype=np.float32)), steps + 1
-            actor = int(now.actor)
-        if actor >= 0:
-            action = _action(game, seated[actor], now, rngs[actor])
-            now, steps = _step(game, now.state, action), steps + 1
+            now = _roll(game, now.state, dice.random(dtype=np.float32))
+        else:
+            now = _step(game, now.state, _action(game, seated[actor], now, rngs[actor]))
+        steps += 1
     return Result(np.asarray(now.returns).tolist(), actor != TERMINAL)
 
 
