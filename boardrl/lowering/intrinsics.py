@@ -227,3 +227,14 @@ def without_negative_zeros(word, low_zero, high_zero):
     if high_zero != u64(0) and word & u64(0xFFFFFFFF00000000) == high_zero:
         word ^= high_zero
     return word
+
+
+def _sign(context: Any, builder: Any, kind: Any, a: Any) -> Any:
+    """±1 with the sign of a; 0 and NaN stay as they are."""
+    one = ir.Constant(a.type, 1.0)
+    copied = builder.module.declare_intrinsic("llvm.copysign", [a.type], ir.FunctionType(a.type, [a.type, a.type]))
+    moves = builder.fcmp_ordered("!=", a, ir.Constant(a.type, 0.0))
+    return builder.select(moves, builder.call(copied, [one, a]), a)
+
+
+sign = intrinsic(_unary(_sign, "1.0 with the sign of a; 0 and NaN stay as they are."))

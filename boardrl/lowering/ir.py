@@ -208,8 +208,9 @@ def _changes_nothing(eqn: Any) -> bool:
     before, after = eqn.invars[0].aval, eqn.outvars[0].aval
     if before.shape != after.shape or before.dtype != after.dtype:
         return False
-    if eqn.primitive.name == "transpose":
-        return eqn.params["permutation"] == tuple(range(len(after.shape)))
+    order = eqn.params.get("permutation" if eqn.primitive.name == "transpose" else "dimensions")
+    if eqn.primitive.name in ("transpose", "reshape") and order is not None:
+        return tuple(order) == tuple(range(len(after.shape)))
     if eqn.primitive.name == "reduce_precision":
         info = np.finfo(after.dtype)
         return eqn.params["exponent_bits"] >= info.nexp and eqn.params["mantissa_bits"] >= info.nmant

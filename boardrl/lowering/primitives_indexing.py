@@ -60,6 +60,8 @@ def tested(emit: Emitter, value: Value, point: Point, limit: int) -> tuple[Index
 def _dynamic_slice(writer: Writer, eqn: Equation, x: Value, *starts: Value) -> list[Value]:
     emit, out = writer.emit, eqn.outs[0]
     places = _starts(emit, starts, x.shape, out.shape)
+    if x.splits:  # as in jnp.roll: adjacent elements of one array are read faster than parts told apart
+        x = writer.stored(x, "joined")
 
     def read(emit: Emitter, point: Point) -> str:
         return x.at(emit, Point(x.shape, dims=tuple(d + s for d, s in zip(point.dims(emit), places, strict=True))))
