@@ -419,6 +419,10 @@ class Emitter:
 
         descend(0)
 
+    def over(self, shape: tuple[int, ...], body: Callable[[Point], None], cost: float) -> None:
+        """Runs over the places of a shape, in nested loops."""
+        self.each(Value(shape, np.dtype(np.bool_), lambda emit, point: "", cost=cost), body)
+
     def fill(self, buffer: Buffer, value: Value) -> None:
         """Writes a value into memory."""
         self.each(value, lambda point: buffer.store(self, point, value.at(self, point), value.note))

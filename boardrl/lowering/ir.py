@@ -128,13 +128,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Sequence[Any]]] = {
 
 def trace(function: Callable[..., Any], examples: Sequence[Any], *, name: str) -> tuple[Block, Any]:
     """The program of a function of pytrees, over their flattened leaves; and the shapes of what it gives."""
-    try:
-        closed, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
-    except UserError:
-        raise
-    except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise LoweringError(f"{name} cannot be traced by JAX: {reason[0].rstrip('.')}") from error
+    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
     block = _read(closed, None, name)
     unify(block)
     prune(block)

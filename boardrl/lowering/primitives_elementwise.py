@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardrl.lowering.emit import SHORT, Emitter, Point, Value, bare, first, literal, typed
+from boardrl.lowering.emit import SHORT, Emitter, Point, Table, Value, bare, first, literal, typed
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.writer import Writer, rule
@@ -100,13 +100,14 @@ def _math(name: str) -> Operation:
     return operation
 
 
-def _divide(eqn: Equation, a: str, b: str) -> str:
-    return f"({a} / {b})" if eqn.outs[0].dtype.kind == "f" else _function("div")(eqn, a, b)
-
-
-def _remainder(eqn: Equation, a: str, b: str) -> str:
-    dtype = eqn.outs[0].dtype
-    return f"{SHORT[str(dtype)]}(math.fmod({a}, {b}))" if dtype.kind == "f" else _function("rem")(eqn, a, b)
+@rule("div")
+def _divide(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
+    if eqn.outs[0].dtype.kind != "f":
+        return [spread(eqn, (x, y), _function("div"), SLOW)]
+    if isinstance(y, Table):  # XLA multiplies by the reciprocal of a constant, and so do we, to the last bit
+        with np.errstate(all="ignore"):
+            return [spread(eqn, (x, Table(np.ones((), y.dtype) / y.array)), _infix("*"), 1)]
+    return [spread(eqn, (x, y), lambda eqn, a, b: f"({a} / {b})", SLOW)]
 
 
 def _extreme(name: str, sign: str) -> Operation:
@@ -267,8 +268,7 @@ elementwise("exp2", lambda eqn, a: _math("pow")(eqn, literal(2, eqn.outs[0].dtyp
 elementwise("cbrt", lambda eqn, a: f"{SHORT[str(eqn.outs[0].dtype)]}(np.cbrt({a}))", EXPENSIVE)
 elementwise("sqrt", _function("sqrt"), SLOW)
 elementwise("rsqrt", lambda eqn, a: f"({literal(1, eqn.outs[0].dtype)} / sqrt({a}))", 2 * SLOW)
-elementwise("div", _divide, SLOW)
-elementwise("rem", _remainder, SLOW)
+elementwise("rem", _function("rem"), SLOW)
 elementwise("max", _extreme("maximum", "|"))
 elementwise("min", _extreme("minimum", "&"))
 elementwise("clamp", _clamp, 2)

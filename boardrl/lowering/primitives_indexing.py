@@ -161,8 +161,13 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
     mode, combine = eqn.params["mode"].name, COMBINE[eqn.name]
     buffer = writer.own(eqn, 0, x)
 
-    def store(point: Point) -> None:
-        dims = point.dims(emit)
+    # Where slices overlap, the later row of indices wins: rows are run over first, then what lies in a slice.
+    axes = (*batch_axes, *window_axes)
+
+    def store(place: Point) -> None:
+        by_axis = dict(zip(axes, place.dims(emit), strict=True))
+        dims = tuple(by_axis[a] for a in range(len(update.shape)))
+        point = Point(update.shape, dims=dims)
         batch = tuple(dims[a] for a in batch_axes)
         position = [Index()] * len(x.shape)
         for axis, other in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
@@ -193,5 +198,5 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
             write()
 
     if all(x.shape):
-        emit.each(update, store)
+        emit.over(tuple(update.shape[a] for a in axes), store, update.cost + 2)
     return [buffer]

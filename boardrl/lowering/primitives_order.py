@@ -27,8 +27,7 @@ def each_line(
         body(lambda k: Point(shape, dims=(*rest[:axis], k, *rest[axis:])))
 
     if shape[axis]:
-        # A cost that no loop is written out for: a line is a loop itself.
-        emit.each(Value(others, INT, lambda emit, point: "", cost=shape[axis] * 8), line)
+        emit.over(others, line, shape[axis] * 8)  # a cost for which no loop is written out: a line is a loop itself
 
 
 @rule("cumsum", "cumprod", "cummax", "cummin")
@@ -145,7 +144,7 @@ def _merge(emit: Emitter, order: str, spare: str, size: int, before: Before) -> 
 
 @rule("top_k")
 def _top_k(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
-    """The largest k, the earlier of equals first; NaN counts as larger than all."""
+    """The largest k, the earlier of equals first; floats by their bits: -0.0 is below 0.0, and NaN above all."""
     emit, count = writer.emit, eqn.params["k"]
     axis = eqn.params.get("axis", -1) % len(x.shape)
     x = writer.stored(x, "candidates")
@@ -158,9 +157,9 @@ def _top_k(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
 
         def larger(a: str, b: str) -> str:
             u, v = (x.at(emit, at(_variable(n, size))) for n in (a, b))
-            if SHORT[str(x.dtype)] == "bool":
-                u, v = f"u8({u})", f"u8({v})"
-            return f"({u} > {v} or ({u} != {u} and {v} == {v}))" if x.dtype.kind == "f" else f"({u} > {v})"
+            if x.dtype.kind != "f":
+                return f"({u} > {v})"
+            return f"(ordered({u}) > ordered({v}))"
 
         with emit.block(f"for {i} in range({size}):", f"top_k, {eqn.source}"):
             emit.line(f"{j} = min({i}, {count})")
