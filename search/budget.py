@@ -22,7 +22,7 @@ class Budget:
     game_ms: float = setting(0.0, "milliseconds for all moves of a game, divided over them; 0: no limit")
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
+        for field in dataclasses.fields(Budget):
             value = getattr(self, field.name)
             if not value >= (1 if field.name == "kilobytes" else 0):
                 least = "at least 1" if field.name == "kilobytes" else "0 (no limit) or more"
@@ -50,6 +50,7 @@ class GameClock:
         moves = min(max(self.moves_left, 1), SHARES)
         return max((self.left_ms - RESERVE_MS * moves) / moves, 0.0)
 
-    def spend(self, ms: float) -> None:
+    def spend(self, ms: float, *, move: bool = True) -> None:
+        """Takes off time that was used, and the move unless it goes on."""
         self.left_ms -= ms
-        self.moves_left -= 1
+        self.moves_left -= move

@@ -74,6 +74,24 @@ class Searcher:
         bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
         bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
         self._kernel = host.specialise(self.kind.kernel, self.facet, imports, **bounds)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
+        row = self.memory.rows[0]
+        self.facet.init(row)
+        clock.start(self.memory.control, 1, 0)
+        self._kernel.search(self.memory, 1, -np.inf, np.inf)
+        if self.facet.actor(row, self.memory.work) >= 0:
+            self.facet.successors(row, self.memory.rows[1:], self.memory.work)
+        self._evaluate(row)
+        self.reset()
+
+    def _evaluate(self, row: np.ndarray) -> np.ndarray:
+        """[P] what the evaluator says."""
+        values, memory = np.zeros(self.game.spec.num_players), self.memory
+        self.evaluator.module.evaluate_all(row, values, memory.weights, memory.scratch, memory.work)
+        return values
 
     def reset(self) -> None:
         """Forgets all positions."""
@@ -175,11 +193,8 @@ class Searcher:
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
             line.append(self.memory.rows[1].copy())
-        module = self.evaluator.module
-        values = np.zeros(self.game.spec.num_players)
-        module.evaluate_all(row, values, self.memory.weights, self.memory.scratch, self.memory.work)
         result = self._result(0.0, view, line, 0, False, began)
-        return result._replace(value=values)
+        return result._replace(value=self._evaluate(row))
 
     def _choose_identity(self) -> Any:
         if not getattr(self.options, "symmetry", False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from jax import Array
 
@@ -10,6 +11,7 @@ from boardrl.host import Handwritten
 from games.jumper import host, players, text
 from games.jumper.features import NAMES, features
 from games.jumper.rules import Rules, State
+from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,9 +24,17 @@ class Jumper(Rules):
     def from_text(self, written: str) -> State:
         return text.from_text(self, written)
 
+    def turn_to_text(self, state: State, actions: Sequence[int]) -> str:
+        return text.turn_text(self, actions)
+
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
         return features(self.size, state, player)
+
+    num_symmetries = NUM_SYMMETRIES
+
+    def symmetric(self, state: State, number: Array) -> State:
+        return symmetric(self.size, state, number)
 
     def host(self) -> Handwritten | None:
         """Bitboards, for boards up to 16×16."""

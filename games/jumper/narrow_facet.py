@@ -11,6 +11,7 @@ import numpy as np
 from games.jumper.bits import TRUNCATED
 from games.jumper.narrow import WORDS, WORK_WORDS, actor, features, key, returns, successors
 from games.jumper.row import chance, legal, observe, step, write_first
+from games.jumper.symmetry import symmetric_words as symmetric
 
 __all__ = [
     "ROOM",
@@ -27,6 +28,7 @@ __all__ = [
     "returns",
     "step",
     "successors",
+    "symmetric",
 ]
 
 SIZE = 6

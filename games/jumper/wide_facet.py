@@ -10,6 +10,7 @@ import numpy as np
 
 from games.jumper.bits import TRUNCATED
 from games.jumper.row import chance, legal, observe, step, write_first
+from games.jumper.symmetry import symmetric_cells as symmetric
 from games.jumper.wide import WORDS, WORK_WORDS, actor, features, key, returns, successors
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "returns",
     "step",
     "successors",
+    "symmetric",
 ]
 
 SIZE = 16
