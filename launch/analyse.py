@@ -35,7 +35,7 @@ class Config(Budget):
 
 def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
-    game = registry.make(config.game)
+    game: Any = registry.make(config.game)
     kinds.find(config.searcher).refuse(config.searcher, game)
     state = read_position(game, config.position)
     facet = host.lowered(game) if config.lowered else host.of(game)

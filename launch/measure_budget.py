@@ -56,7 +56,7 @@ def main(config: Config) -> None:
             other.terminate()
     budget = player.searcher.budget
     over = used - budget.ms
-    content = {
+    content: dict[str, Any] = {
         "game": config.game,
         "player": config.player,
         "moves": len(used),

@@ -40,7 +40,7 @@ class Config:
 
 def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
-    game = registry.make(config.game)
+    game: Any = registry.make(config.game)
     state = analyse.read_position(game, config.position)
     try:
         kinds.refuse_dice("a search to the end", game)
@@ -83,7 +83,8 @@ def by_iteration(game: Any, state: Any) -> dict[str, Any]:
 
 def best_line(solution: Solution, number: int) -> list[np.ndarray]:
     """Rows from a state on, each player taking the first of its best actions, until the dice or the end."""
-    facet = host.lowered(solution.game)
+    game: Any = solution.game
+    facet = host.lowered(game)
     rows = facet.row(solution.states())
     path = [rows[number]]
     for _ in range(MOST_MOVES):

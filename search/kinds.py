@@ -58,7 +58,7 @@ class Kind:
 
     name: str
     kernel: types.ModuleType
-    options: Callable[..., Any]
+    options: type
     flags: Callable[[Any], Sequence[int]]  # the options as the kernel numbers them
     refuse: Callable[[str, Any], None]  # raises for games that it cannot play
 

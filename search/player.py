@@ -86,7 +86,7 @@ class SearchPlayer:
         return plan
 
 
-def make(text: str, game: Game[Any]) -> Player | None:
+def make(text: str, game: Any) -> Player | None:
     """A maker (boardrl.players.Makers): the player of a text, if it names a searcher."""
     name, rest = options.split_call(text)
     if name not in kinds.KINDS:
