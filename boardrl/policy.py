@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl.game import TERMINAL, Game
+from boardrl.game import TERMINAL, Game, one_hot
 
 Apply = Callable[[Any, Any], Array]  # (params, state) -> [A] logits
 Value = Callable[[Any, Any, Array], Array]  # (params, state, player) -> [P] values, as that player sees the state
@@ -70,10 +70,23 @@ def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, pla
     return jnp.where(over, game.returns(after), value(params, after, player))
 
 
+def afterstate_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
+    """[A, P] value of every action's afterstate; meaningless for illegal ones."""
+    player = jnp.maximum(game.actor(state), 0)
+    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
+    return jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(after)
+
+
+def state_value(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
+    """[P] value of any state: a decision is worth its best afterstate, an end its returns, dice what `value` says."""
+    player = jnp.maximum(game.actor(state), 0)
+    values = afterstate_values(game, value, params, state)
+    best = jnp.argmax(jnp.where(game.legal(state), values[:, player], -jnp.inf))
+    return jnp.where(game.actor(state) >= 0, values[best], afterstate_value(game, value, params, state, player))
+
+
 def action_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
     """[A] value of each action's afterstate to the actor; meaningless for illegal ones."""
     player = jnp.maximum(game.actor(state), 0)
-    actions = jnp.arange(game.spec.num_actions)
-    after = jax.vmap(game.step, (None, 0))(state, actions)
-    values = jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(after)
-    return values[:, player]
+    values = afterstate_values(game, value, params, state)
+    return jnp.where(one_hot(player, game.spec.num_players), values, 0.0).sum(-1)

@@ -28,6 +28,7 @@ class Ended(NamedTuple):
     over: Array  # [B] bool: finished or cut
     cut: Array  # [B] bool: reached `max_steps` without an end
     returns: Array  # [B, P]: meaningful where over
+    length: Array  # [B] int32: steps of the game: meaningful where over
 
 
 def start(game: Game[Any], num_lanes: int) -> Lanes:
@@ -37,10 +38,12 @@ def start(game: Game[Any], num_lanes: int) -> Lanes:
 
 
 def spread(batch: Any) -> Any:
-    """The same arrays with their first axis shared out over the local devices."""
+    """The same arrays with their first axis shared out over the local devices; inside jit too."""
     size = jax.tree.leaves(batch)[0].shape[0]
     devices = jax.local_devices()
     count = max(d for d in range(1, len(devices) + 1) if size % d == 0)
+    if count == 1:
+        return batch
     mesh = jax.sharding.Mesh(devices[:count], ("lanes",))
     return jax.device_put(batch, NamedSharding(mesh, PartitionSpec("lanes")))
 
@@ -72,13 +75,13 @@ def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
 
 
 def end_games(game: Game[Any], lanes: Lanes) -> tuple[Lanes, Ended]:
-    """Restarts what is over; `steps` counts the steps already made."""
+    """Replaces what is over by new games."""
     actor = jax.vmap(game.actor)(lanes.state)
     cut = (lanes.steps >= game.spec.max_steps) & (actor != TERMINAL)
     over = cut | (actor == TERMINAL)
     returns = jax.vmap(game.returns)(lanes.state)
     state = jax.vmap(select, (0, None, 0))(over, game.init(), lanes.state)
-    return Lanes(state, jnp.where(over, 0, lanes.steps)), Ended(over, cut, returns)
+    return Lanes(state, jnp.where(over, 0, lanes.steps)), Ended(over, cut, returns, lanes.steps)
 
 
 def turn(
@@ -100,7 +103,7 @@ def turn(
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
 
-    def decide(state: Any, seat_of: Array | None, uniform: Array) -> tuple[Any, Array]:
+    def decide(state: Any, steps: Array, seat_of: Array | None, uniform: Array) -> tuple[Any, Array]:
         actor = game.actor(state)
         logits = policies[0].apply(policies[0].params, state)
         if seat_of is not None and len(policies) > 1:
@@ -108,9 +111,11 @@ def turn(
             for index, policy in enumerate(policies[1:], 1):
                 logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
         action = choose(game, logits, state, uniform)
-        return select(actor >= 0, game.step(state, action), state), actor >= 0
+        due = (actor >= 0) & (steps < game.spec.max_steps)
+        return select(due, game.step(state, action), state), due
 
-    state, decided = jax.vmap(decide, (0, None if seats is None else 0, 0))(lanes.state, seats, uniform_choice)
+    axes = (0, 0, None if seats is None else 0, 0)
+    state, decided = jax.vmap(decide, axes)(lanes.state, lanes.steps, seats, uniform_choice)
     return end_games(game, Lanes(state, lanes.steps + decided.astype(jnp.int32)))
 
 
@@ -126,4 +131,20 @@ def play(
 ) -> tuple[Lanes, Ended]:
     """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
     keys = jax.random.split(key, num_turns)
-    return jax.lax.scan(lambda lanes, key_turn: turn(game, policies, seats, lanes, key_turn), lanes, keys)
+    lanes, ended = jax.lax.scan(lambda lanes, key_turn: turn(game, policies, seats, lanes, key_turn), lanes, keys)
+    return spread(lanes), ended
+
+
+@functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
+def count_steps(
+    game: Game[Any], policies: tuple[Policy, ...], lanes: Lanes, key: Array, *, num_turns: int
+) -> tuple[Lanes, Array]:
+    """Plays as `play` does, with the first policy in all seats, and keeps only [] the number of steps made."""
+
+    def count(carry: tuple[Lanes, Array], key_turn: Array) -> tuple[tuple[Lanes, Array], None]:
+        before, total = carry
+        after, ended = turn(game, policies, None, before, key_turn)
+        return (after, total + (ended.length - before.steps).sum()), None
+
+    (lanes, total), _ = jax.lax.scan(count, (lanes, jnp.int32(0)), jax.random.split(key, num_turns))
+    return spread(lanes), total

@@ -1,0 +1,327 @@
+"""TD(λ): a value net learned from self-play on afterstates, for any number of players, with or without chance.
+
+After a decision and before the dice, the net says what each player will get; play takes the afterstate that the
+actor likes best. The net moves towards λ-returns (forward view) or along eligibility traces (backward view).
+Sources: Tesauro 1995 (TD-Gammon); Sutton and Barto 2018, chapter 12.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from boardrl import nets, options, rollout
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, Game, one_hot, select
+from boardrl.policy import Greedy, Policy, afterstate_value
+from boardrl.returns import Targets, Trail, lambda_returns
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    games: int = setting(200_000, "train until this many games have ended")
+    opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
+    lanes: int = setting(64, "games played side by side")
+    window: int = setting(8, "turns in every lane between two learning steps")
+    hidden: tuple[int, ...] = setting((128, 128), "units of the net's hidden layers")
+    activation: nets.Activation = setting("relu", "between the layers")
+    decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
+    epsilon: float = setting(0.3, "share of decisions that are random experiments")
+    learning_rate: float = setting(2e-3, "of Adam at the start; falls in a straight line to 0 at the end")
+    loss: Literal["cross_entropy", "squared"] = setting("cross_entropy", "how far the net is from its target")
+    view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
+
+
+class Pending(NamedTuple):
+    """The last afterstate of each lane: it learns when its successor is seen."""
+
+    inputs: Array  # [B, I]
+    viewer: Array  # [B] int32
+    waits: Array  # [B] bool
+
+
+class TrainState(NamedTuple):
+    params: Any
+    momentum: Any  # of Adam
+    lanes: rollout.Lanes
+    pending: Pending
+    traces: Any  # params with leading axes [B, P] in the backward view, else ()
+    key: Array  # raw key data
+    games: Array  # [] int32: ended so far
+    updates: Array  # [] int32
+
+
+class Window(NamedTuple):
+    """T slots of play in B lanes, the pending afterstates in the first."""
+
+    inputs: Array  # [T, B, I] of the afterstate
+    viewer: Array  # [T, B] int32: the seat that it is seen from
+    trail: Trail  # [T, B]
+
+
+def check(config: Config, game: Game[Any]) -> None:
+    """Refuses settings that make no sense, in one sentence."""
+    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1)}
+    for name, (low, high) in bounds.items():
+        if not low <= getattr(config, name) <= high:
+            raise UserError(f"--{name}={getattr(config, name)} is out of range: expected {low} to {high}")
+    for name in ("games", "lanes", "window"):
+        if getattr(config, name) < 1:
+            raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if min(config.hidden, default=1) < 1:
+        raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    seats = game.spec.num_players
+    if len(options.split(config.opponents)) >= seats:
+        raise UserError(
+            f"--opponents={config.opponents} leaves no seat to learn: {seats} players, so name fewer than {seats}"
+        )
+
+
+def value_net(config: Config, game: Game[Any]) -> nets.ValueNet:
+    return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
+
+
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The greedy player of what was learned."""
+    return Policy(Greedy(game, value_net(config, game)), state.params)
+
+
+def init(config: Config, game: Game[Any], key: Array) -> TrainState:
+    key_net, key_play = jax.random.split(key)
+    net = value_net(config, game)
+    params = net.init(key_net)
+    num_inputs = net.inputs(game.init(), jnp.int32(0)).size
+    nobody = jnp.zeros(config.lanes, jnp.int32)
+    pending = Pending(jnp.zeros((config.lanes, num_inputs), jnp.float32), nobody, nobody.astype(bool))
+    traces: Any = ()
+    if config.view == "backward":
+        lead = (config.lanes, game.spec.num_players)
+        traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape), leaf.dtype), params)
+    return TrainState(
+        params=params,
+        momentum=_adam().init(params),
+        lanes=rollout.start(game, config.lanes),
+        pending=rollout.spread(pending),
+        traces=rollout.spread(traces) if config.view == "backward" else (),
+        key=jax.random.key_data(key_play),
+        games=jnp.int32(0),
+        updates=jnp.int32(0),
+    )
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
+def update(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """Plays a window in every lane, then takes one step of Adam along what it taught."""
+    key = jax.random.wrap_key_data(state.key)
+    key_next, key_window = jax.random.split(key)
+    net = value_net(config, game)
+
+    lanes, window = play_window(config, game, opponents, state, key_window)
+    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
+    shares = nets.from_returns(game.spec, targets.target)
+    if config.view == "forward":
+        gradient, traces = forward_gradient(config, net, state.params, window, shares, targets.known), state.traces
+    else:
+        gradient, traces = backward_gradient(config, net, state.params, window, state.traces)
+
+    num_known = jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
+    gradient = jax.tree.map(lambda g: g / num_known, gradient)
+    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
+        direction, momentum = _adam().update(gradient, state.momentum)
+    rate = config.learning_rate * jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0)
+    params = jax.tree.map(lambda p, d: p - rate * d, state.params, direction)
+
+    num_ended = window.trail.ended.sum().astype(jnp.int32)
+    error = jnp.where(targets.known[..., None], targets.target - _values(net, state.params, window), 0.0)
+    metrics = {
+        "loss": _loss(config, net, state.params, window, shares, targets.known) / num_known,
+        "td_error": jnp.sqrt((error**2).sum() / (num_known * game.spec.num_players)),
+    }
+    state = TrainState(
+        params=params,
+        momentum=momentum,
+        lanes=lanes,
+        pending=_still_open(window, targets),
+        traces=traces,
+        key=jax.random.key_data(key_next),
+        games=state.games + num_ended,
+        updates=state.updates + 1,
+    )
+    return state, metrics
+
+
+def play_window(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, key: Array
+) -> tuple[rollout.Lanes, Window]:
+    """Plays T turns in every lane; slot 0 of the window is what was pending before."""
+    seats = seating(config.lanes, game.spec.num_players, len(opponents))
+    decide = functools.partial(_decide, config, game, opponents, state.params)
+
+    def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
+        uniform = jax.random.uniform(key_turn, (4, config.lanes))
+        position = lanes.state
+        rolled = jax.vmap(game.actor)(position) == CHANCE
+        if game.spec.num_outcomes:
+            position = jax.vmap(functools.partial(rollout.settle_chance, game))(position, uniform[0])
+        position, slot = jax.vmap(decide, (0, 0, 1))(position, seats, uniform[1:])
+        steps = lanes.steps + rolled.astype(jnp.int32) + slot.trail.decided.astype(jnp.int32)
+        lanes, ended = rollout.end_games(game, rollout.Lanes(position, steps))
+        return lanes, slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
+
+    lanes, slots = jax.lax.scan(turn, state.lanes, jax.random.split(key, config.window))
+    return lanes, jax.tree.map(
+        lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, state), slots
+    )
+
+
+def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
+    """[B, P] int32: 0 where the learner sits, k where opponent k does; they move one seat on from lane to lane."""
+    lineup = jnp.arange(num_players) + 1
+    lineup = jnp.where(lineup > num_opponents, 0, lineup)
+    return jax.vmap(lambda lane: jnp.roll(lineup, lane))(jnp.arange(num_lanes)).astype(jnp.int32)
+
+
+def forward_gradient(
+    config: Config, net: nets.ValueNet, params: Any, window: Window, shares: Array, known: Array
+) -> Any:
+    """Summed gradient of the loss between the net and its λ-returns."""
+    return jax.grad(functools.partial(_loss, config, net))(params, window, shares, known)
+
+
+def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: Window, traces: Any) -> tuple[Any, Any]:
+    """The same by eligibility traces: −Σ_t Σ_i δ_i e_i with e ← λ e + ∇f(s_t), one trace for each output i.
+
+    f is what the loss is linear in: the net's logits for cross-entropy (∇L = Σ_i (p_i − target_i) ∇z_i), its
+    shares for the squared error. Traces of unfinished games are carried into the next window.
+    """
+    spec = net.game.spec
+    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: nets.to_shares(spec, net.logits(*a))
+
+    def lane(window: Window, trace: Any) -> tuple[Any, Any]:
+        first = nets.to_shares(spec, net.logits(params, window.inputs[0], window.viewer[0]))
+
+        def forth(carry: tuple[Any, Any, Array, Array], slot: Window) -> tuple[tuple[Any, Any, Array, Array], None]:
+            total, trace, previous, seen = carry
+            trail = slot.trail
+            value = jnp.where(trail.explored, trail.best, jnp.where(trail.ended, trail.returns, trail.value))
+            news = trail.decided | trail.ended
+            delta = jnp.where(seen & news, nets.from_returns(spec, value) - previous, 0.0)
+            total = jax.tree.map(lambda g, e: g - jnp.tensordot(delta, e, 1), total, trace)
+            keep = jnp.where(trail.ended | trail.explored, 0.0, jnp.where(trail.decided, config.decay, 1.0))
+            grown = trail.decided & ~trail.ended
+            fresh = jax.jacrev(outputs)(params, slot.inputs, slot.viewer)
+            trace = jax.tree.map(lambda e, f: keep * e + jnp.where(grown, f, 0.0), trace, fresh)
+            previous = jnp.where(trail.decided, nets.from_returns(spec, trail.value), previous)
+            return (total, trace, previous, (seen | trail.decided) & ~trail.ended), None
+
+        nothing = jax.tree.map(jnp.zeros_like, params)
+        carry = (nothing, trace, first, window.trail.decided[0])
+        (total, trace, _, _), _ = jax.lax.scan(forth, carry, jax.tree.map(lambda x: x[1:], window))
+        return total, trace
+
+    # The pending afterstates of slot 0 are in the traces already.
+    totals, traces = jax.vmap(lane, (1, 0))(window, traces)
+    return jax.tree.map(lambda g: g.sum(0), totals), traces
+
+
+def _decide(
+    config: Config,
+    game: Game[Any],
+    opponents: tuple[Policy, ...],
+    params: Any,
+    state: Any,
+    seat_of: Array,
+    uniform: Array,
+) -> tuple[Any, Window]:
+    """One decision, if one is due: the state after it and the slot that it fills."""
+    net = value_net(config, game)
+    actor = game.actor(state)
+    player = jnp.maximum(actor, 0)
+    legal = game.legal(state)
+    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
+    values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
+    wish = jnp.where(one_hot(player, game.spec.num_players), values, 0.0).sum(-1)
+    best = jnp.argmax(jnp.where(legal, wish, -jnp.inf)).astype(jnp.int32)
+
+    sitting = jnp.where(one_hot(player, game.spec.num_players), seat_of, 0).sum()
+    experiment = (uniform[0] < config.epsilon) & (sitting == 0)
+    action = jnp.where(experiment, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
+    for index, opponent in enumerate(opponents, 1):
+        answer = rollout.choose(game, opponent.apply(opponent.params, state), state, uniform[1])
+        action = jnp.where(sitting == index, answer, action)
+
+    decided = actor >= 0
+    state = select(decided, _pick(after, one_hot(action, game.spec.num_actions)), state)
+    # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
+    viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
+    trail = Trail(
+        decided=decided,
+        value=afterstate_value(game, net, params, state, viewer),
+        explored=decided & experiment & (action != best),
+        best=_pick(values, one_hot(best, game.spec.num_actions)),
+        ended=jnp.array(False),  # filled in by the caller
+        returns=jnp.zeros(game.spec.num_players, jnp.float32),
+    )
+    return state, Window(net.inputs(state, viewer), viewer, trail)
+
+
+def _pick(batch: Any, mask: Array) -> Any:
+    """The one entry of [A] stacked states that a [A] one-hot mask marks."""
+
+    def pick(leaf: Array) -> Array:
+        wide = mask.reshape(mask.shape + (1,) * (leaf.ndim - 1))
+        if leaf.dtype == jnp.bool_:
+            return (leaf & wide).any(0)
+        return jnp.where(wide, leaf, jnp.zeros_like(leaf)).sum(0, dtype=leaf.dtype)
+
+    return jax.tree.map(pick, batch)
+
+
+def _pending_slot(game: Game[Any], state: TrainState) -> Window:
+    """The pending afterstates as a slot; their values are not needed, as nothing before them learns any more."""
+    no = jnp.zeros_like(state.pending.waits)
+    nothing = jnp.zeros((no.size, game.spec.num_players), jnp.float32)
+    trail = Trail(state.pending.waits, nothing, no, nothing, no, nothing)
+    return Window(state.pending.inputs, state.pending.viewer, trail)
+
+
+def _still_open(window: Window, targets: Targets) -> Pending:
+    """The one afterstate in each lane whose successor is not known yet."""
+    last = targets.open
+    return Pending(
+        inputs=jnp.where(last[..., None], window.inputs, 0.0).sum(0),
+        viewer=jnp.where(last, window.viewer, 0).sum(0),
+        waits=last.any(0),
+    )
+
+
+def _values(net: nets.ValueNet, params: Any, window: Window) -> Array:
+    """[T, B, P] what the net says of each afterstate."""
+    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, window.inputs, window.viewer)
+    return nets.to_returns(net.game.spec, nets.to_shares(net.game.spec, logits))
+
+
+def _loss(config: Config, net: nets.ValueNet, params: Any, window: Window, shares: Array, known: Array) -> Array:
+    """Summed cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)²."""
+    spec = net.game.spec
+    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, window.inputs, window.viewer)
+    if config.loss == "squared":
+        losses = 0.5 * (shares - nets.to_shares(spec, logits)) ** 2
+    elif spec.return_sum is None:
+        losses = optax.sigmoid_binary_cross_entropy(logits, shares)
+    else:
+        losses = -shares * jax.nn.log_softmax(logits)
+    return jnp.where(known[..., None], losses, 0.0).sum()
+
+
+def _adam() -> optax.GradientTransformation:
+    return optax.scale_by_adam()

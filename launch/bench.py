@@ -1,0 +1,88 @@
+"""Benchmarks: our speed beside that of peers on the same work, measured in one run.
+
+    python -m launch.bench --suite=simulate --json=out.json
+
+Timings on a shared machine are noisy, so that a claim is a ratio: each row measures ours and the peer's in turn,
+round after round, and reports the median of the rounds' ratios with their spread. Peers come with
+`pip install -e '.[bench]'`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rich.console
+import rich.table
+
+from boardrl import progress
+from boardrl.config import setting
+from boardrl.errors import UserError
+from launch import bench_simulate, cli, output
+from launch.bench_row import Row
+
+SUITES: dict[str, Callable[[int], Sequence[Row]]] = {"simulate": bench_simulate.rows}
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    suite: str = setting("simulate", f"what to measure: {', '.join(SUITES)}")
+    rounds: int = setting(7, "how often each row is measured")
+    batch: int = setting(4096, "games side by side, the same for ours and the peers'")
+    json: str = setting("", "file for the numbers; empty: none")
+    overwrite: bool = setting(False, "replace the --json file if it exists")
+
+
+def main(config: Config) -> None:
+    if config.suite not in SUITES:
+        raise UserError(f"unknown suite {config.suite!r}; known suites: {', '.join(SUITES)}")
+    if config.rounds < 1 or config.batch < 1:
+        raise UserError(f"--rounds={config.rounds} --batch={config.batch}: expected at least 1 of each")
+    output.check_free(config.json, config.overwrite)
+    results = []
+    rows = SUITES[config.suite](config.batch)
+    with progress.track("measuring", len(rows) * config.rounds, "rounds") as bar:
+        for index, row in enumerate(rows):
+            results.append(measure(row, config, lambda n, i=index: bar.update(i * config.rounds + n)))  # type: ignore[misc]
+    _show(config, results)
+    if config.json:
+        output.write_json(config.json, {"suite": config.suite, "batch": config.batch, "rows": results})
+
+
+def measure(row: Row, config: Config, tick: Callable[[int], None]) -> dict[str, Any]:
+    """Rates of ours and the peer's by turns, and the ratio within each round."""
+    ours, peers, ratios = [], [], []
+    for number in range(config.rounds):
+        ours.append(row.ours())
+        if row.peer is not None:
+            peers.append(row.peer())
+            ratios.append(ours[-1] / peers[-1])
+        tick(number + 1)
+    result: dict[str, Any] = {"name": row.name, "unit": row.unit, "ours": statistics.median(ours)}
+    if ratios:
+        result |= {
+            "peer_name": row.peer_name,
+            "peer": statistics.median(peers),
+            "ratio": statistics.median(ratios),
+            "ratio_low": min(ratios),
+            "ratio_high": max(ratios),
+        }
+    return result
+
+
+def _show(config: Config, results: Sequence[dict[str, Any]]) -> None:
+    table = rich.table.Table(title=f"suite {config.suite}, batch {config.batch}, {config.rounds} rounds")
+    for column in ("work", "unit", "ours", "peer", "theirs", "ratio (least to most)"):
+        table.add_column(column, justify="left" if column in ("work", "unit", "peer") else "right")
+    for r in results:
+        compared = "ratio" in r
+        ratio = f"{r['ratio']:.2f}  ({r['ratio_low']:.2f} to {r['ratio_high']:.2f})" if compared else ""
+        theirs = f"{r['peer']:,.0f}" if compared else ""
+        table.add_row(r["name"], r["unit"], f"{r['ours']:,.0f}", r.get("peer_name", ""), theirs, ratio)
+    rich.console.Console().print(table)
+
+
+if __name__ == "__main__":
+    cli.run(main, Config)

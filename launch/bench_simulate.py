@@ -1,0 +1,77 @@
+"""Suite `simulate`: uniformly random play with automatic restart, ours and pgx's, at one batch size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from boardrl import registry, rollout
+from boardrl.errors import UserError
+from boardrl.policy import Policy, Uniform
+from launch.bench_row import Row
+
+TURNS = 256  # per measurement and lane
+
+
+def rows(batch: int) -> Sequence[Row]:
+    tic_tac_toe = pgx_steps("tic_tac_toe", batch)
+    return [
+        Row("tic_tac_toe", "steps/s", our_steps("tic_tac_toe", batch), "pgx tic_tac_toe", tic_tac_toe),
+        # pgx has no pig; its nearest is the other race with dice.
+        Row("pig", "steps/s", our_steps("pig", batch), "pgx backgammon", pgx_steps("backgammon", batch, turns=32)),
+    ]
+
+
+def our_steps(name: str, batch: int) -> Callable[[], float]:
+    """Actions and outcomes per second in `batch` games."""
+    game = registry.make(name)
+    policies = (Policy(Uniform(game)),)
+    lanes = rollout.start(game, batch)
+    key = jax.random.key(0)
+
+    def run() -> float:
+        nonlocal lanes, key
+        key, key_play = jax.random.split(key)
+        began = time.perf_counter()
+        lanes, steps = rollout.count_steps(game, policies, lanes, key_play, num_turns=TURNS)
+        return int(steps) / (time.perf_counter() - began)
+
+    run()  # compiles
+    return run
+
+
+def pgx_steps(name: str, batch: int, turns: int = TURNS) -> Callable[[], float]:
+    """Steps per second of a pgx game: random legal actions and its own automatic reset."""
+    try:
+        import pgx
+        from pgx.experimental import auto_reset
+    except ImportError:
+        raise UserError("suite simulate compares with pgx, which is not installed: pip install -e '.[bench]'") from None
+    env = pgx.make(name)
+    step = jax.vmap(auto_reset(env.step, env.init))
+
+    def turn(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+        key_action, key_step = jax.random.split(key)
+        logits = jnp.log(state.legal_action_mask.astype(jnp.float32))
+        action = jax.random.categorical(key_action, logits, axis=-1)
+        state = step(state, action, jax.random.split(key_step, batch))
+        return state, state.terminated.sum()
+
+    play = jax.jit(lambda state, key: jax.lax.scan(turn, state, jax.random.split(key, turns)))
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), batch))
+        state, _ = jax.block_until_ready(play(state, jax.random.key(1)))  # compiles
+    key = jax.random.key(2)
+
+    def run() -> float:
+        nonlocal state, key
+        key, key_play = jax.random.split(key)
+        began = time.perf_counter()
+        state, _ = jax.block_until_ready(play(state, key_play))
+        return batch * turns / (time.perf_counter() - began)
+
+    return run

@@ -1,0 +1,171 @@
+"""TD(λ): both views against each other and against numbers worked out by hand."""
+
+import dataclasses
+import functools
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from algorithms import td_lambda
+from boardrl import nets, registry
+from boardrl.errors import UserError
+from boardrl.policy import Policy, Strategy, Uniform
+from boardrl.returns import Trail, lambda_returns
+
+TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3, decay=0.6)
+
+
+def both_gradients(config, net, params, window):
+    """The summed gradients of the forward and of the backward view over one window."""
+    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
+    shares = nets.from_returns(net.game.spec, targets.target)
+    forward = td_lambda.forward_gradient(config, net, params, window, shares, targets.known)
+    lead = (window.viewer.shape[1], net.game.spec.num_players)
+    traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape)), params)
+    backward, _ = td_lambda.backward_gradient(config, net, params, window, traces)
+    return forward, backward
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "pig:players=3,target=8"])
+def test_both_views_give_the_same_update(name, loss):
+    game, config = registry.make(name), dataclasses.replace(TINY, loss=loss)
+    state = td_lambda.init(config, game, jax.random.key(1))
+    net = td_lambda.value_net(config, game)
+    _, window = td_lambda.play_window(config, game, (), state, jax.random.key(2))
+    assert window.trail.ended.any()
+    assert window.trail.explored.any()
+    forward, backward = both_gradients(config, net, state.params, window)
+    chex.assert_trees_all_close(forward, backward, atol=1e-5)
+    assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(forward)) > 0.01
+
+
+@pytest.mark.parametrize(("loss", "slope"), [("cross_entropy", 1.0), ("squared", 0.5)])
+def test_both_views_on_numbers_by_hand(loss, slope):
+    """Two afterstates, then a win for seat 0; a linear net of zeros says ½ to both.
+
+    With λ = ½ the shares to learn are (¾, ¼) and (1, 0), so that p − s is (−¼, ¼) and (−½, ½). Cross-entropy
+    pulls the logits by that; the squared error passes it through the softmax: Σ_j (p_j − s_j) ∂p_j/∂z_i = half of it.
+    """
+    config = dataclasses.replace(TINY, loss=loss, decay=0.5, hidden=())
+    net = td_lambda.value_net(config, registry.make("tic_tac_toe"))
+    params = {"params": {"Dense_0": {"kernel": jnp.zeros((2, 2)), "bias": jnp.zeros(2)}}}
+    x = jnp.array([[1.0, 0.0], [0.0, 2.0], [5.0, 5.0]])[:, None]  # [T, B=1, I]
+    no, nothing = jnp.zeros((3, 1), bool), jnp.zeros((3, 1, 2))
+    trail = Trail(
+        decided=jnp.ones((3, 1), bool),
+        value=nothing,
+        explored=no,
+        best=nothing,
+        ended=no.at[2].set(True),
+        returns=nothing.at[2, 0].set(jnp.array([1.0, -1.0])),
+    )
+    window = td_lambda.Window(x, jnp.zeros((3, 1), jnp.int32), trail)
+    # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before.
+    idle = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), window)
+    window = jax.tree.map(lambda one, rest: jnp.concatenate([one, rest]), idle, window)
+    kernel = slope * np.array([[-0.25, 0.25], [-1.0, 1.0]])
+    bias = slope * np.array([-0.75, 0.75])
+    for gradient in both_gradients(config, net, params, window):
+        np.testing.assert_allclose(gradient["params"]["Dense_0"]["kernel"], kernel, atol=1e-6)
+        np.testing.assert_allclose(gradient["params"]["Dense_0"]["bias"], bias, atol=1e-6)
+
+
+def test_one_update_is_one_step_of_adam():
+    """Adam's first step is the learning rate against the sign of the gradient."""
+    game = registry.make("tic_tac_toe")
+    state = td_lambda.init(TINY, game, jax.random.key(1))
+    before = jax.tree.map(np.array, state.params)
+    after, metrics = td_lambda.update(TINY, game, (), state)
+    steps = jax.tree.map(lambda a, b: np.abs(a - b).max(), before, after.params)
+    assert max(jax.tree.leaves(steps)) == pytest.approx(TINY.learning_rate, rel=1e-3)
+    assert int(after.updates) == 1
+    assert int(after.games) > 0
+    assert float(metrics["loss"]) == pytest.approx(np.log(2), abs=0.2)
+
+
+def test_pending_afterstates_learn_in_the_next_window():
+    game = registry.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, window=1)
+    state = td_lambda.init(config, game, jax.random.key(1))
+    first, _ = td_lambda.update(config, game, (), state)
+    assert first.pending.waits.all()  # one move in, nobody knows yet what it was worth
+    _, window = td_lambda.play_window(config, game, (), first, jax.random.key(2))
+    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
+    assert targets.known[0].all()
+    assert not targets.known[1].any()
+
+
+def test_updates_do_not_retrace_and_repeat_exactly():
+    game = registry.make("pig:players=3,target=8")
+    runs = []
+    for _ in range(2):
+        state = td_lambda.init(TINY, game, jax.random.key(5))
+        for _ in range(3):
+            state, _ = td_lambda.update(TINY, game, (), state)
+        runs.append(state)
+    chex.assert_trees_all_equal(*runs)
+    size = td_lambda.update._cache_size()
+    td_lambda.update(TINY, registry.make("pig:players=3,target=8"), (), runs[0])
+    assert td_lambda.update._cache_size() == size
+
+
+def test_opponents_sit_in_every_seat_in_turn():
+    np.testing.assert_array_equal(td_lambda.seating(4, 4, 2), [[1, 2, 0, 0], [0, 1, 2, 0], [0, 0, 1, 2], [2, 0, 0, 1]])
+
+
+def test_opponents_play_their_own_moves():
+    """An opponent that holds at once keeps every total at one throw in its own turns."""
+    game = registry.make("pig:players=2,target=60")
+    config = dataclasses.replace(TINY, lanes=2, window=64, epsilon=0.0, opponents="hold(total=2)")
+    state = td_lambda.init(config, game, jax.random.key(0))
+    rolls_on = Policy(Strategy(game, "hold", (("total", 60),)))
+    holds_at_once = Policy(Strategy(game, "hold", (("total", 2),)))
+    scores = {}
+    for name, opponent in {"rolls_on": rolls_on, "holds_at_once": holds_at_once}.items():
+        lanes, _ = td_lambda.play_window(config, game, (opponent,), state, jax.random.key(3))
+        scores[name] = lanes.state.scores
+    # In lane 0 the opponent has seat 0. Holding at once banks something; rolling on to 60 never does in 64 turns.
+    assert scores["rolls_on"][0, 0] == 0
+    assert scores["holds_at_once"][0, 0] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"decay": 1.5}, "--decay=1.5"),
+        ({"lanes": 0}, "--lanes=0"),
+        ({"hidden": (0,)}, "--hidden=0"),
+        ({"opponents": "random,random"}, "fewer than 2"),
+    ],
+)
+def test_bad_settings_are_refused(change, words):
+    with pytest.raises(UserError, match=words):
+        td_lambda.check(dataclasses.replace(TINY, **change), registry.make("tic_tac_toe"))
+
+
+def test_games_without_symmetry_tell_the_net_its_seat():
+    @dataclasses.dataclass(frozen=True)
+    class Lopsided:
+        game: object
+
+        def __getattr__(self, name):
+            if name == "rotate":
+                raise AttributeError(name)
+            return getattr(self.game, name)
+
+    game = registry.make("tic_tac_toe")
+    assert td_lambda.value_net(TINY, game).inputs(game.init(), jnp.int32(1)).shape == (27,)
+    seen = td_lambda.value_net(TINY, Lopsided(game)).inputs(game.init(), jnp.int32(1))
+    np.testing.assert_array_equal(seen[27:], [0.0, 1.0])
+
+
+def test_random_opponent_policy_is_accepted():
+    game = registry.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, opponents="random")
+    state = td_lambda.init(config, game, jax.random.key(0))
+    state, metrics = td_lambda.update(config, game, (Policy(Uniform(game)),), state)
+    assert np.isfinite(float(metrics["td_error"]))
