@@ -48,6 +48,8 @@ class Game(Protocol[State]):
     A game may offer more, each asked for by name:
         strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
         defaults        {algorithm: {field: value}}, settings that suit this game
+        settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
+                        cheaper to be told which it is; elsewhere they may return anything
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
     """
