@@ -47,6 +47,8 @@ class Game(Protocol[State]):
 
     A game may offer more, each asked for by name:
         strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
+        values          {name: f(game, state, player) -> [P] values as that player sees the state, at chance nodes
+                        too}, for the player `greedy`
         defaults        {algorithm: {field: value}}, settings that suit this game
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything

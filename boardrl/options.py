@@ -68,6 +68,14 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
     return values
 
 
+def split_call(text: str) -> tuple[str, str]:
+    """`name(key=value,...)`, or `name` alone, as the name and what stands between the parentheses."""
+    name, parenthesis, rest = text.strip().partition("(")
+    if parenthesis and not rest.endswith(")"):
+        raise UserError(f"bad text {text!r}: expected name or name(key=value,...), closed by ')'")
+    return name.strip(), rest[:-1]
+
+
 def format_options(values: Mapping[str, Any]) -> str:
     """The text that `parse` reads back."""
     return ",".join(f"{key}={_format_value(value)}" for key, value in values.items())

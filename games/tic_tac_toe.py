@@ -57,6 +57,13 @@ class TicTacToe:
         my_turn = jnp.broadcast_to(state.turn == player, 9)
         return jnp.concatenate([board == mine, board == theirs, my_turn]).astype(jnp.float32)
 
+    def open_lines(self, state: State, player: Array) -> Array:
+        """[P] in [-1, 1]: the lines that one player can still fill less those that the other can, over 8."""
+        for_0, for_1 = (num_lines(state.board != 2 - seat) for seat in (0, 1))
+        return jnp.stack([for_0 - for_1, for_1 - for_0]).astype(jnp.float32) / 8
+
+    values = {"lines": open_lines}
+
     def rotate(self, state: State) -> State:
         board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
         return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
@@ -83,3 +90,10 @@ def three_in_a_row(mine: Array) -> Array:
     """[] bool: whether a [9] bool mask holds a row, a column or a diagonal."""
     square = mine.reshape(3, 3)
     return square.all(0).any() | square.all(1).any() | mine[0:9:4].all() | mine[2:7:2].all()
+
+
+def num_lines(mine: Array) -> Array:
+    """[] int32: how many rows, columns and diagonals a [9] bool mask holds."""
+    square = mine.reshape(3, 3)
+    diagonals = jnp.stack([mine[0:9:4].all(), mine[2:7:2].all()])
+    return jnp.concatenate([square.all(0), square.all(1), diagonals]).sum()

@@ -1,0 +1,48 @@
+"""Files that are either whole or not there, whenever the process or the machine dies."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+
+SUFFIX = ".tmp"  # of what is not yet in place; left over only by a process that was killed
+
+
+def write(path: pathlib.Path, data: bytes) -> None:
+    """Replaces a file in one step."""
+    draft = temporary(path)
+    draft.write_bytes(data)
+    sync(draft)
+    draft.replace(path)
+    sync(path.parent)
+
+
+def place(draft: pathlib.Path, folder: pathlib.Path) -> None:
+    """Moves a finished folder to where it belongs, all of it on the disk before its name appears there."""
+    for root, _, names in os.walk(draft):
+        for name in names:
+            sync(pathlib.Path(root, name))
+        sync(pathlib.Path(root))
+    draft.rename(folder)
+    sync(folder.parent)
+
+
+def temporary(path: pathlib.Path) -> pathlib.Path:
+    """Where a file or folder is made ready: beside its place, so that a rename is enough."""
+    return path.with_name(f".{path.name}{SUFFIX}")
+
+
+def clean(folder: pathlib.Path) -> None:
+    """Removes what a killed process left unfinished in a folder; only for who holds the run's lock."""
+    for left in folder.glob(f".*{SUFFIX}"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+def sync(path: pathlib.Path) -> None:
+    """Waits until a file, or the list of names in a folder, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,218 @@
+"""Games with players that only run on the host: one game at a time, spread over processes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from boardrl import players as players_
+from boardrl import registry, rollout
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.players import Player
+from boardrl.policy import Policy
+
+
+class Result(NamedTuple):
+    returns: list[float]  # [P] by seat
+    cut: bool
+
+
+def play(
+    game: Game[Any],
+    players: Sequence[Player],
+    seating: np.ndarray,
+    *,
+    seed: int,
+    tick: Callable[[int], None],
+    processes: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """([N, P] returns, [N] cut) of one game for each row of the [N, P] seating.
+
+    All randomness of a game derives from the seed and its index, and players are made anew from their texts, so
+    that the number of processes changes nothing but the time. A game or a player that has no text, and so
+    cannot be made elsewhere, is played in this process.
+    """
+    num_games = len(seating)
+    portable = all(player.text for player in players) and _is_registered(game)
+    processes = min(num_games, processes or len(os.sched_getaffinity(0))) if portable else 1
+    if processes == 1:
+        results = _play_here(game, players, seating, seed)
+    else:
+        results = _play_elsewhere(game, players, seating, seed, processes)
+    returns = np.empty((num_games, game.spec.num_players), np.float32)
+    cut = np.empty(num_games, bool)
+    for done, (index, result) in enumerate(results, 1):
+        returns[index], cut[index] = result
+        tick(done)
+    return returns, cut
+
+
+def _is_registered(game: Game[Any]) -> bool:
+    try:
+        return registry.make(registry.describe(game)) == game
+    except UserError:
+        return False
+
+
+def _play_here(
+    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int
+) -> Iterator[tuple[int, Result]]:
+    seated = [players_.remake(player, game) if player.text else player for player in players]
+    with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
+        for index, row in enumerate(seating):
+            yield index, play_game(game, [seated[number] for number in row], seed=seed, index=index)
+
+
+# --- one game ---------------------------------------------------------------------------------------------------------
+
+
+def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Result:
+    """One game, from seat 0 on; like `rollout.turn`, each turn is a roll if one is due, then a decision."""
+    dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
+    for player in seated:
+        if player.host is not None:
+            player.host.reset()
+    state, steps = jax.device_get(game.init()), 0
+    actor = int(_look(game, state).actor)
+    while actor != TERMINAL and steps < game.spec.max_steps:
+        if actor == CHANCE:
+            state = _roll(game, state, dice.random(dtype=np.float32))
+            actor, steps = int(_look(game, state).actor), steps + 1
+        if actor >= 0:
+            state = _step(game, state, _action(game, seated[actor], state, rngs[actor]))
+            actor, steps = int(_look(game, state).actor), steps + 1
+    return Result(np.asarray(_look(game, state).returns).tolist(), actor != TERMINAL)
+
+
+def _action(game: Game[Any], player: Player, state: Any, rng: np.random.Generator) -> np.int32:
+    if player.policy is not None:
+        return _decide(game, player.policy, state, rng.random(dtype=np.float32))
+    assert player.host is not None
+    action = player.host.choose(game, jax.device_get(state), rng)
+    legal = np.asarray(_look(game, state).legal).nonzero()[0].tolist()
+    if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
+        raise UserError(f"player {player.name!r} chose {action!r}; expected one of the legal actions {legal}")
+    return np.int32(action)
+
+
+class _Look(NamedTuple):
+    actor: Array
+    legal: Array
+    returns: Array
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _look(game: Game[Any], state: Any) -> _Look:
+    return _Look(game.actor(state), game.legal(state), game.returns(state))
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _roll(game: Game[Any], state: Any, uniform: Array) -> Any:
+    return rollout.settle_chance(game, state, uniform)
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _decide(game: Game[Any], policy: Policy, state: Any, uniform: Array) -> Array:
+    return rollout.choose(game, policy.apply(policy.params, state), state, uniform)
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _step(game: Game[Any], state: Any, action: Array) -> Any:
+    return game.step(state, action)
+
+
+# --- other processes --------------------------------------------------------------------------------------------------
+
+
+def _play_elsewhere(
+    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, processes: int
+) -> Iterator[tuple[int, Result]]:
+    """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
+    task = {
+        "game": registry.describe(game),
+        "players": [[player.text, player.makers] for player in players],
+        "seating": seating.tolist(),
+        "seed": seed,
+        "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
+    }
+    waiting = list(reversed(range(len(seating))))
+    with _workers(json.dumps(task), processes) as connections:
+        busy = list(connections)
+        for connection in connections:
+            _send(connection, waiting.pop())
+        while busy:
+            for connection in multiprocessing.connection.wait(busy):
+                answer = _receive(connection)
+                if waiting:
+                    _send(connection, waiting.pop())
+                else:
+                    busy.remove(connection)
+                yield answer["index"], Result(answer["returns"], answer["cut"])
+
+
+def _send(connection: Any, message: Any) -> None:
+    connection.send_bytes(json.dumps(message).encode())
+
+
+def _receive(connection: Any) -> dict[str, Any]:
+    try:
+        answer = json.loads(connection.recv_bytes())
+    except EOFError:
+        raise RuntimeError("a process that played games of the match died; its error is above") from None
+    if "mistake" in answer:
+        raise UserError(answer["mistake"])
+    return answer
+
+
+@contextlib.contextmanager
+def _workers(task: str, processes: int) -> Iterator[list[Any]]:
+    """Connections to fresh processes, which end with the block, however it ends."""
+    context = multiprocessing.get_context("spawn")  # a forked JAX may hang
+    started = []
+    try:
+        for _ in range(processes):
+            here, there = context.Pipe()
+            process = context.Process(target=_work, args=(there, task), daemon=True)
+            process.start()
+            there.close()
+            started.append((process, here))
+        yield [here for _, here in started]
+    finally:
+        for process, here in started:
+            here.close()
+            process.terminate()
+        for process, _ in started:
+            process.join()
+            process.close()
+
+
+def _work(connection: Any, text: str) -> None:
+    """Plays games by their index until nobody asks for more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    task = json.loads(text)
+    jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
+    jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
+    try:
+        game = registry.make(task["game"])
+        lineup = [players_.make(text, game, players_.load_makers(makers)) for text, makers in task["players"]]
+        while True:
+            index = json.loads(connection.recv_bytes())
+            seated = [lineup[number] for number in task["seating"][index]]
+            result = play_game(game, seated, seed=task["seed"], index=index)
+            _send(connection, {"index": index, **result._asdict()})
+    except UserError as error:
+        _send(connection, {"mistake": str(error)})
+    except EOFError:
+        pass
