@@ -37,7 +37,7 @@ class State(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Ludo:
+class LudoRules:
     """Actions: the index of a piece, then pass where the rules have it. Outcomes: the die's face less 1,
     or the seat that begins. Flags that are none are as the preset `rules` has them."""
 
