@@ -41,9 +41,7 @@ def fast(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array
 def mixed(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array:
     """Defensive, else aggressive, else fast: the expert of alhajry2012."""
     release = _releases(game, state) & prefer_release
-    return _first_of(
-        game, state, release, threatened(game, state), _captures(game, state), _foremost(game, state)
-    )
+    return _first_of(game, state, release, threatened(game, state), _captures(game, state), _foremost(game, state))
 
 
 def semismart(game: LudoRules, state: State) -> Array:
