@@ -40,15 +40,14 @@ def main(config: Config) -> None:
         raise UserError(f"unknown suite {config.suite!r}; known suites: {', '.join(SUITES)}")
     if config.rounds < 1 or config.batch < 1:
         raise UserError(f"--rounds={config.rounds} --batch={config.batch}: expected at least 1 of each")
-    output.check_free(config.json, config.overwrite)
+    path = output.free_path("json", config.json, overwrite=config.overwrite)
     results = []
     rows = SUITES[config.suite](config.batch)
     with progress.track("measuring", len(rows) * config.rounds, "rounds") as bar:
         for index, row in enumerate(rows):
             results.append(measure(row, config, lambda n, i=index: bar.update(i * config.rounds + n)))  # type: ignore[misc]
     _show(config, results)
-    if config.json:
-        output.write_json(config.json, {"suite": config.suite, "batch": config.batch, "rows": results})
+    output.write_json(path, {"suite": config.suite, "batch": config.batch, "rows": results})
 
 
 def measure(row: Row, config: Config, tick: Callable[[int], None]) -> dict[str, Any]:

@@ -11,20 +11,18 @@ whose choose(game, state, rng) returns an action. An unknown name lists what the
 from __future__ import annotations
 
 import dataclasses
-import json
-import pathlib
 from typing import Any
 
 import rich.console
 import rich.table
 from rich.text import Text
 
-from boardrl import arena, atomic, progress, registry, round_robin
+from boardrl import arena, progress, registry, round_robin
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Player
-from launch import cli, lineup
+from launch import cli, lineup, output
 
 WIDE = 200  # columns where no terminal says how many
 
@@ -43,7 +41,7 @@ class Settings:
 
 def main(settings: Settings) -> None:
     game = registry.make(settings.game)
-    path = _json_path(settings)
+    path = output.free_path("json", settings.json, overwrite=settings.overwrite)
     players = lineup.make(settings.players, game)
     if settings.processes is not None and settings.processes < 1:
         raise UserError(f"--processes={settings.processes} is too few; expected at least 1")
@@ -53,20 +51,7 @@ def main(settings: Settings) -> None:
     if not console.is_terminal:
         console.width = WIDE
     console.print(*tables, sep="\n")
-    if path:
-        atomic.write(path, (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode())
-
-
-def _json_path(settings: Settings) -> pathlib.Path | None:
-    """Where the numbers go; checked before hours of play, not after."""
-    if not settings.json:
-        return None
-    path = pathlib.Path(settings.json)
-    if path.exists() and not settings.overwrite:
-        raise UserError(f"--json={settings.json} exists; choose another name or add --overwrite")
-    if path.is_dir() or not path.parent.is_dir():
-        raise UserError(f"--json={settings.json} cannot be written; expected a file in a directory that exists")
-    return path
+    output.write_json(path, numbers)
 
 
 # --- one match --------------------------------------------------------------------------------------------------------

@@ -49,5 +49,5 @@ def test_json_is_not_overwritten(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.run(bench.main, bench.Config, argv=["bench", f"--json={path}"])
     assert stop.value.code == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "exists; choose another name" in capsys.readouterr().err
     assert path.read_text() == '"mine"'
