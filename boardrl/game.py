@@ -59,6 +59,8 @@ class Game(Protocol[State]):
                         cheaper to be told which it is; elsewhere they may return anything
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
+        move_text       f(state, move) -> str, an action or an outcome in words, for replays
+        draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
     """
 
     @property

@@ -84,8 +84,25 @@ def _play_here(
 # --- one game ---------------------------------------------------------------------------------------------------------
 
 
+class Made(NamedTuple):
+    """A step of a game, and what it led to."""
+
+    actor: int  # CHANCE or a seat
+    move: int  # an outcome or an action
+    before: Any  # state
+    after: _Position
+
+
 def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Result:
-    """One game, from seat 0 on; like `rollout.turn`, each turn is a roll if one is due, then a decision."""
+    """One game, from seat 0 on."""
+    now = _start(game)
+    for made in trace(game, seated, seed=seed, index=index):
+        now = made.after
+    return Result(np.asarray(now.returns).tolist(), bool(now.actor != TERMINAL))
+
+
+def trace(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Generator[Made]:
+    """The steps of one game; like `rollout.turn`, each turn is a roll if one is due, then a decision."""
     dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
     for player in seated:
         if player.host is not None:
@@ -93,12 +110,15 @@ def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: in
     now, steps = _start(game), 0
     while now.actor != TERMINAL and steps < game.spec.max_steps:
         if now.actor == CHANCE:
-            now, steps = _roll(game, now.state, dice.random(dtype=np.float32)), steps + 1
+            before, (outcome, now) = now, _roll(game, now.state, dice.random(dtype=np.float32))
+            yield Made(CHANCE, int(outcome), before.state, now)
+            steps += 1
         if now.actor >= 0:
-            seat = int(now.actor)
+            seat, before = int(now.actor), now
             action = _action(game, seated[seat], now, rngs[seat])
-            now, steps = _step(game, now.state, action), steps + 1
-    return Result(np.asarray(now.returns).tolist(), bool(now.actor != TERMINAL))
+            now = _step(game, now.state, action)
+            yield Made(seat, int(action), before.state, now)
+            steps += 1
 
 
 class _Position(NamedTuple):
@@ -131,8 +151,9 @@ def _start(game: Game[Any]) -> _Position:
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _roll(game: Game[Any], state: Any, uniform: Array) -> _Position:
-    return _look(game, rollout.settle_chance(game, state, uniform))
+def _roll(game: Game[Any], state: Any, uniform: Array) -> tuple[Array, _Position]:
+    outcome = rollout.sample(game.chance(state), uniform)
+    return outcome, _look(game, game.step(state, outcome))
 
 
 @functools.partial(jax.jit, static_argnames="game")
