@@ -83,7 +83,7 @@ class Run:
         self._lock = _lock(path)
         self.config: dict[str, Any] = {}
         self.logs: dict[str, list[dict[str, Any]]] = {name: [] for name in LOGS}
-        self._files = {name: (path / name).open("ab") for name in LOGS}
+        self._files = {name: _open(path / name, "ab") for name in LOGS}
 
     @classmethod
     def create(cls, path: pathlib.Path, stored: Mapping[str, Any]) -> Run:
@@ -217,10 +217,7 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
 
 def _lock(path: pathlib.Path) -> IO[str]:
     """An open file that keeps other processes out; the kernel lets go of it however this process ends."""
-    try:
-        file = (path / "lock").open("a+")
-    except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; mend its permissions") from None
+    file = _open(path / "lock", "a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -232,6 +229,13 @@ def _lock(path: pathlib.Path) -> IO[str]:
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def _open(path: pathlib.Path, mode: str) -> IO[Any]:
+    try:
+        return path.open(mode)
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; mend its permissions") from None
 
 
 def _lengths(manifest: checkpoint.Manifest) -> dict[str, int]:

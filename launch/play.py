@@ -9,14 +9,13 @@ A game is shown as it ends unless --every is given; its replay has every step.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 import rich.console
 
-from boardrl import atomic, drawing, host_match, registry
+from boardrl import atomic, drawing, host_match, progress, registry
 from boardrl.config import setting
 from boardrl.drawing import Frame
 from boardrl.errors import UserError
@@ -37,6 +36,11 @@ class Settings:
     overwrite: bool = setting(False, "replace files that exist")
 
 
+class Scene(NamedTuple):
+    caption: str
+    state: Any
+
+
 def main(settings: Settings) -> None:
     game = registry.make(settings.game)
     svg = output.free_path("svg", settings.svg, overwrite=settings.overwrite)
@@ -44,42 +48,43 @@ def main(settings: Settings) -> None:
     if (svg or page) and not hasattr(game, "draw"):
         raise UserError(f"{game.spec.name} offers no drawing; leave out --svg and --html")
     console = rich.console.Console(highlight=False)
-    scenes = iter([_position(game, settings)]) if settings.position else _played(game, settings)
-    frames = []
-    for caption, state in scenes:
-        if settings.every:
-            _show(console, game, caption, state)
-        if page:
-            frames.append(Frame(game.draw(state), caption))  # type: ignore[attr-defined]
-    if not settings.every:
+    scenes = [_position(game, settings)] if settings.position else _played(game, settings)
+    for caption, state in scenes if settings.every else scenes[-1:]:
         _show(console, game, caption, state)
+    _, last = scenes[-1]
     if svg:
-        atomic.write(svg, drawing.svg(game.draw(state)).encode())  # type: ignore[attr-defined]
+        atomic.write(svg, drawing.svg(game.draw(last)).encode())  # type: ignore[attr-defined]
     if page:
+        frames = [Frame(game.draw(state), caption) for caption, state in scenes]  # type: ignore[attr-defined]
         atomic.write(page, drawing.replay(registry.describe(game), frames).encode())
 
 
-def _position(game: Game[Any], settings: Settings) -> tuple[str, Any]:
+def _position(game: Game[Any], settings: Settings) -> Scene:
     if settings.players:
         raise UserError("--players and --position are given; a position is only shown, so leave one of them out")
     if not hasattr(game, "from_text"):
         raise UserError(f"{game.spec.name} cannot read positions; leave out --position")
-    return settings.position, game.from_text(settings.position)
+    return Scene(settings.position, game.from_text(settings.position))
 
 
-def _played(game: Game[Any], settings: Settings) -> Iterator[tuple[str, Any]]:
-    """A caption and a state for each step of a game."""
+def _played(game: Game[Any], settings: Settings) -> list[Scene]:
+    """A scene for each step of a game."""
     seats = game.spec.num_players
     players = lineup.make(settings.players or ",".join(["random"] * seats), game)
     if len(players) != seats:
         raise UserError(f"--players={settings.players} are {len(players)}; {settings.game} is played by {seats}")
-    yield "the start", jax.device_get(game.init())
-    for steps, made in enumerate(host_match.trace(game, players, seed=settings.seed, index=0), 1):
-        state = jax.device_get(made.after.state)
-        caption = f"{steps}. {_who(made.actor, players)}{_words(game, made)}"
+    scenes = [Scene("the start", jax.device_get(game.init()))]
+
+    def watch(made: host_match.Made) -> None:
+        caption = f"{len(scenes)}. {_who(made.actor, players)}{_words(game, made)}"
         if made.after.actor == TERMINAL:
-            caption += f"; returns {', '.join(f'{value:.2g}' for value in made.after.returns.tolist())}"
-        yield caption, state
+            caption += "; returns " + ", ".join(f"{value:.2g}" for value in made.after.returns.tolist())
+        scenes.append(Scene(caption, jax.device_get(made.after.state)))
+        bar.update(len(scenes))
+
+    with progress.track("playing", game.spec.max_steps, "steps") as bar:
+        host_match.play_game(game, players, seed=settings.seed, index=0, watch=watch)
+    return scenes
 
 
 def _who(actor: int, players: list[Player]) -> str:

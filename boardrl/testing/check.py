@@ -67,7 +67,7 @@ def examine(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 
     """As `check_game`, but goes on after a failure as far as it can and never raises ConformanceError."""
     *_, report = _stages(game, games=games, seed=seed, examples=examples)
     found = {finding.name for finding in report.findings}
-    unchecked = (Finding(name_of(p), promise_of(p), 0, checked=False) for p in PROPERTIES if name_of(p) not in found)
+    unchecked = (Finding(name_of(p), promise_of(p), None, checked=False) for p in PROPERTIES if name_of(p) not in found)
     return report._replace(findings=(*report.findings, *unchecked))
 
 
@@ -79,7 +79,7 @@ def variants(game: Game[Any]) -> list[Game[Any]]:
     for players in range(2, MOST_PLAYERS + 1):
         try:
             accepted.append(dataclasses.replace(game, players=players))  # type: ignore[type-var]
-        except UserError:
+        except ValueError:
             continue
     return accepted if game in accepted else [game, *accepted]
 
@@ -154,9 +154,11 @@ class Tally:
         return clean
 
     def _keep(self, name: str, chunk: Chunk, wrong: np.ndarray) -> None:
-        places = [(int(wrong[:, lane].argmax()), int(lane)) for lane in np.flatnonzero(wrong.any(0))]
-        moves, step, lane = min((chunk.path(step, lane), step, lane) for step, lane in places)
         known = self._failures.get(name)
+        if known is not None and chunk.first > 0:
+            return  # later in the same games
+        places = [(int(wrong[:, lane].argmax()), int(lane)) for lane in np.flatnonzero(wrong.any(0))]
+        moves, step, lane = min(((chunk.path(*place), *place) for place in places), key=lambda found: len(found[0]))
         if known is None or known.moves is None or len(moves) < len(known.moves):
             self._failures[name] = Failure(
                 self._describe(chunk, step, lane), tuple(moves), self._where(chunk, step, lane)

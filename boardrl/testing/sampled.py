@@ -18,7 +18,8 @@ from boardrl.testing.report import Broken, one_line, state_text
 
 EAGER_SAMPLES = 12  # eager JAX is slow: each operation is dispatched, and at first compiled, by itself
 TEXT_SAMPLES = 32
-RUBBISH = ("", " ", "\n", "?", "-", "0", "not a position", "\0", "☃ 1 2 3", "-1 -1 -1", "[]", "{}", "9" * 40)
+NONSENSE = ("not a position", "\0", "☃ ☃ ☃")  # no game's text
+ODD = ("", " ", "\n", "?", "-", "0", "-1 -1 -1", "[]", "{}", "9" * 40)  # some game's text, for all we know
 STRANGE = ("", "-1", "9" * 40, "1.5", "x", "☃", "²", "0 0", "None")  # words that a mutated text may get
 
 
@@ -99,21 +100,21 @@ def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
     texts = [game.to_text(_arrays(sample.node.state)) for sample in evidence.samples[:TEXT_SAMPLES]]  # type: ignore[attr-defined]
     accepted = {}
     mutants = [mutate(text, str(rng.choice(texts)), rng) for text in texts * 8]
-    for text in dict.fromkeys([*RUBBISH, *mutants]):
+    for text in dict.fromkeys([*NONSENSE, *ODD, *mutants]):
         try:
             state = game.from_text(text)  # type: ignore[attr-defined]
         except UserError:
             continue
         except Exception as error:
             raise Broken(f"from_text({text!r}) raised {one_line(error)}, expected a UserError") from error
-        if text in RUBBISH:
+        if text in NONSENSE:
             raise Broken(f"from_text({text!r}) gave a state, expected a UserError")
         changed = type_difference(game.init(), state, ("from init", f"from from_text({text!r})"))
         if changed:
             raise Broken(changed)
         accepted[text] = state
     _keeps_promises(game, accepted, evidence, rng)
-    return len(RUBBISH) + len(mutants)
+    return len(NONSENSE) + len(ODD) + len(mutants)
 
 
 def mutate(text: str, other: str, rng: np.random.Generator) -> str:

@@ -20,6 +20,7 @@ from games.tic_tac_toe import TicTacToe
 from launch import cli, lineup, train
 
 GAME = "pig:players=3,target=10"
+PATIENCE = 400  # seconds, for machines with much else to do
 SMALL = {
     "game": GAME,
     "seed": 11,
@@ -54,7 +55,7 @@ class Process:
 
     def wait_for(self, condition):
         """Returns as soon as the condition holds; the process must be alive then."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert self._process.poll() is None, self._process.communicate()
             assert time.monotonic() < deadline
@@ -74,7 +75,7 @@ class Process:
             self.send(signal.SIGCONT)
 
     def end(self):
-        out, err = self._process.communicate(timeout=120)
+        out, err = self._process.communicate(timeout=PATIENCE)
         return self._process.returncode, out, err
 
 
