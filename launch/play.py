@@ -82,7 +82,7 @@ def _played(game: Game[Any], settings: Settings) -> list[Scene]:
         scenes.append(Scene(caption, jax.device_get(made.after.state)))
         bar.update(len(scenes))
 
-    with progress.track("playing", game.spec.max_steps, "steps") as bar:
+    with progress.track("playing, at most", game.spec.max_steps, "steps") as bar:
         host_match.play_game(game, players, seed=settings.seed, index=0, watch=watch)
     return scenes
 

@@ -184,14 +184,17 @@ class LudoRules:
 
     def observe(self, state: State, player: Array) -> Array:
         """Share of each player's pieces on each place, from mine on; the turn as counted from me; die; tries."""
-        places = jnp.arange(self.board.goal + 1, dtype=jnp.int8)
-        counts = (state.pieces[:, :, None] == places).sum(1, dtype=jnp.float32) / self.pieces
-        shares = self.seen_from(counts, player)
+        shares = self.seen_from(self.shares(state.pieces, self.board.goal + 1), player)
         turn = self.seen_from(one_hot(state.turn, self.players) & (state.die != DRAW), player)
         die = one_hot(state.die - 1, FACES)
         rest = jnp.concatenate([turn, die]).astype(jnp.float32)
         tries = state.tries.astype(jnp.float32)[None] / self.flags.tries
         return jnp.concatenate([shares.ravel(), rest, tries])
+
+    def shares(self, index: Array, size: int) -> Array:
+        """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""
+        there = index[:, :, None] == jnp.arange(size, dtype=index.dtype)[None, None]
+        return there.sum(1, dtype=jnp.float32) / self.pieces
 
     @property
     def rotate(self) -> Callable[[State], State] | None:
