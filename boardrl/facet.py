@@ -1,0 +1,67 @@
+"""The compiled functions of a game, as a kernel sees them.
+
+A kernel is a module of Numba functions that works for every game: a search, a random player, a sweep over a
+table. It imports what it needs of a game from here, as in `from boardrl.facet import actor, legal, step`, and
+`host.specialise(kernel, facet)` gives a copy of the kernel with a game's own functions in the place of these.
+
+A position is a row: a contiguous vector of WORDS 64-bit words. `work` is scratch memory of WORK_WORDS words, one
+for each thread. Nothing is allocated and no size is checked. No output may share memory with an input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+WORDS = 1  # of a row
+WORK_WORDS = 1  # of a workspace
+NUM_PLAYERS = 1  # P
+NUM_ACTIONS = 1  # A
+NUM_OUTCOMES = 0  # C
+MAX_STEPS = 1
+OBS_SIZE = 1  # numbers in an observation
+NUM_FEATURES = 0  # F
+
+
+def init(row: Any) -> None:
+    """Writes the first state."""
+    raise NotImplementedError
+
+
+def actor(row: Any, work: Any) -> int:
+    """The seat to act, CHANCE or TERMINAL."""
+    raise NotImplementedError
+
+
+def legal(row: Any, mask: Any, work: Any) -> None:
+    """Writes [A] bool: what the actor may do."""
+    raise NotImplementedError
+
+
+def chance(row: Any, probs: Any, work: Any) -> None:
+    """Writes [C] float32: probabilities of the outcomes."""
+    raise NotImplementedError
+
+
+def step(row: Any, move: int, out: Any, work: Any) -> None:
+    """Writes the state after an action or an outcome into another row."""
+    raise NotImplementedError
+
+
+def returns(row: Any, out: Any, work: Any) -> None:
+    """Writes [P] float32: what each player has got so far."""
+    raise NotImplementedError
+
+
+def observe(row: Any, player: int, out: Any, work: Any) -> None:
+    """Writes [OBS_SIZE] float32: the state as a player sees it."""
+    raise NotImplementedError
+
+
+def features(row: Any, player: int, out: Any, work: Any) -> None:
+    """Writes [F] float32: what a linear evaluation weighs; only of games that offer `features`."""
+    raise NotImplementedError
+
+
+def key(row: Any) -> int:
+    """64 well-mixed bits, the same for equal states."""
+    raise NotImplementedError

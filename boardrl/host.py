@@ -1,0 +1,282 @@
+"""The host facet of a game: its rules as compiled scalar functions on flat rows, for search and tables.
+
+`of(game)` gives it for every game: lowered from the rules in JAX, or hand-written where the game brings a faster
+one. What the functions take is told in `boardrl.facet`; they are module-level Numba functions in a module of the
+game's own, so that code compiled against them is found again in Numba's cache on disk.
+
+    facet = host.of(game)
+    row, after, work = facet.row(game.init()), facet.rows(), facet.work()
+    facet.step(row, 4, after, work)
+    facet.state(after)
+
+Compiled code that works for every game is a kernel; `specialise(kernel, facet)` puts a game's functions into it.
+It does so by source: a copy of the kernel's module that imports from the game's module. Numba can then inline the
+rules into the search and keep the result on disk. A call through a function pointer costs 2 to 3 ns more and
+cannot be inlined; functions closed over by others are never found in the cache again (docs/lowering.md).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import inspect
+import re
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from boardrl.game import Game
+from boardrl.lowering import Argument, Function, Layout, lower_module
+from boardrl.lowering import cache as lowering_cache
+from boardrl.lowering.lower import is_number
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Facet:
+    """A game's compiled functions, and the way from its states to rows and back."""
+
+    game: Game[Any]
+    module: types.ModuleType  # has the functions and constants of `boardrl.facet`
+    pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
+    unpack: Callable[[np.ndarray], Any]  # and back
+    refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
+
+    def row(self, state: Any) -> np.ndarray:
+        """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
+        return self.pack(state)
+
+    def state(self, row: np.ndarray) -> Any:
+        """The state of a row, with NumPy arrays as leaves; of [B, WORDS] rows a batch of states."""
+        return self.unpack(row)
+
+    def rows(self, *batch: int) -> np.ndarray:
+        """[*batch, WORDS] zeroed rows."""
+        return np.zeros((*batch, self.module.WORDS), np.uint64)
+
+    def work(self) -> np.ndarray:
+        """Scratch memory for one thread."""
+        return np.zeros(self.module.WORK_WORDS, np.uint64)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FUNCTIONS:
+            return getattr(self.module, name)
+        raise AttributeError(f"a facet has no {name!r}")
+
+
+FUNCTIONS = ("init", "actor", "legal", "chance", "step", "returns", "observe", "features", "key")
+
+
+@dataclasses.dataclass(frozen=True)
+class Handwritten:
+    """What a game gives under `host(self)` to bring its own facet.
+
+    Attributes:
+      kernel: a module with the functions and constants of `boardrl.facet`, written with Numba.
+      constants: {name: value} for the module's own constants, such as a board's size; each game with other values
+        gets a copy of the module, compiled for them.
+      pack, unpack: states, or batches of states, to rows and back.
+    """
+
+    kernel: types.ModuleType
+    constants: Mapping[str, Any]
+    pack: Callable[[Any], np.ndarray]
+    unpack: Callable[[np.ndarray], Any]
+
+
+@functools.cache
+def of(game: Any) -> Facet:
+    """The game's facet: its own if it brings one, else lowered from its rules."""
+    if hasattr(game, "host"):
+        own = game.host()
+        module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
+        return Facet(game, module, own.pack, own.unpack, {})
+    return lowered(game)
+
+
+@functools.cache
+def lowered(game: Any) -> Facet:
+    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
+    state = jax.tree.map(jnp.asarray, game.init())
+    layout = Layout(state, "row")
+    functions = _functions(game, state)
+    module, _ = lower_module(game.spec.name, functions, extra=_constants_and_key(game, layout), spare=_spare)
+    if module.REFUSED:
+        _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
+        warnings.warn(f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower", stacklevel=2)
+    return Facet(game, module, layout.pack, layout.unpack, module.REFUSED)
+
+
+def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
+    """What is lowered of a game."""
+    row, number = Argument("row", state), jnp.int32(0)
+    title = f"{type(game).__name__}."
+    functions = {
+        "actor": Function(game.actor, [row], title=title + "actor"),
+        "legal": Function(game.legal, [row], "mask", title + "legal"),
+        "chance": Function(game.chance, [row], "probs", title + "chance"),
+        "step": Function(game.step, [row, Argument("move", number)], title=title + "step"),
+        "returns": Function(game.returns, [row], title=title + "returns"),
+        "observe": Function(game.observe, [row, Argument("player", number)], title=title + "observe"),
+    }
+    if hasattr(game, "features"):
+        functions["features"] = Function(game.features, [row, Argument("player", number)], title=title + "features")
+    return functions
+
+
+def constants(game: Game[Any]) -> dict[str, int]:
+    """The numbers of `boardrl.facet` that follow from the game's spec."""
+    spec = game.spec
+    numbers = {
+        "NUM_PLAYERS": spec.num_players,
+        "NUM_ACTIONS": spec.num_actions,
+        "NUM_OUTCOMES": spec.num_outcomes,
+        "MAX_STEPS": spec.max_steps,
+        "OBS_SIZE": int(np.prod(spec.obs_shape, dtype=np.int64)),
+        "NUM_FEATURES": 0,
+    }
+    if hasattr(game, "features"):
+        numbers["NUM_FEATURES"] = jax.eval_shape(game.features, game.init(), jnp.int32(0)).shape[0]
+    return numbers
+
+
+def _constants_and_key(game: Game[Any], layout: Layout) -> str:
+    """The source of the constants, of `init` and of `key`."""
+    first = layout.pack(jax.tree.map(jnp.asarray, game.init()))
+    lines = [f"{name} = {value}" for name, value in {"WORDS": layout.num_words, **constants(game)}.items()]
+    lines.append(f"FIRST = np.array({first.tolist()}, np.uint64)")
+    zeros = _negative_zeros(layout)
+    word = "words[i]"
+    if any(low or high for low, high in zeros):  # -0.0 equals 0.0, so it must have the same key
+        lines.append(f"LOW_ZERO = np.array({[low for low, _ in zeros]}, np.uint64)")
+        lines.append(f"HIGH_ZERO = np.array({[high for _, high in zeros]}, np.uint64)")
+        word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
+    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word)
+
+
+KEY_SOURCE = '''
+
+
+@njit(**OPTIONS)
+def init(row):
+    """Writes the first state."""
+    for i in range({words}):
+        row[i] = FIRST[i]
+
+
+@njit(**OPTIONS)
+def key(row):
+    """64 well-mixed bits: each word is taken in by steps that lose nothing."""
+    words = pointer(row, 0, u64)
+    mixed = u64(0x9E3779B97F4A7C15)
+    for i in range({words}):
+        mixed = (mixed ^ {word}) * u64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> u64(32)
+    mixed *= u64(0xFF51AFD7ED558CCD)
+    mixed ^= mixed >> u64(29)
+    mixed *= u64(0xC4CEB9FE1A85EC53)
+    return mixed ^ (mixed >> u64(32))
+'''
+
+
+def _negative_zeros(layout: Layout) -> list[tuple[int, int]]:
+    """For each word what `without_negative_zeros` must know of it."""
+    masks = np.zeros((layout.num_words, 2), np.uint64)
+    for leaf in layout.leaves:
+        if leaf.dtype.kind == "f":
+            for place in range(leaf.offset, leaf.offset + leaf.num_bytes, leaf.dtype.itemsize):
+                if leaf.dtype.itemsize == 8:
+                    masks[place // 8] = 1, 1 << 63
+                else:
+                    half = place % 8 // 4
+                    masks[place // 8, half] = 1 << 63 if half else 1 << 31
+    return [(int(low), int(high)) for low, high in masks]
+
+
+# Functions that cannot be lowered run in JAX.
+
+_IN_JAX: dict[str, dict[str, _JaxCall]] = {}  # by module and function
+
+
+class _JaxCall:
+    """A function on rows that asks JAX."""
+
+    def __init__(self, function: Function, layout: Layout) -> None:
+        self.call = jax.jit(function.call)
+        self.layout = layout
+
+    def __call__(self, row: np.ndarray, *rest: Any) -> Any:
+        *numbers, out = rest if rest else (None,)
+        result = self.call(self.layout.unpack(row), *(jnp.int32(n) for n in numbers))
+        if out is None:
+            return int(result)
+        if out.dtype == np.uint64 and jax.tree.structure(result) == self.layout.treedef:
+            out[:] = self.layout.pack(result)
+        else:
+            out[:] = np.asarray(result).reshape(-1)
+        return None
+
+
+def in_jax(module: str, name: str, *args: Any) -> Any:
+    """Called by emitted modules for functions that were refused."""
+    return _IN_JAX[module][name](*args)
+
+
+def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str) -> str:
+    """The source of a function that leaves compiled code and asks JAX."""
+    names = [argument.name for argument in function.arguments]
+    if is_number(layouts[-1]):
+        head, start, end = names, 'with objmode(value="int32"):\n        value = ', "\n    return value"
+    else:
+        head, start, end = [*names, function.result], "with objmode():\n        ", ""
+    return (
+        "from boardrl.host import in_jax\nfrom numba import objmode\n\n\n"
+        f"@njit\ndef {name}({', '.join([*head, 'work'])}):\n"
+        f'    """Runs in JAX: {reason}."""\n'
+        f'    {start}in_jax(__name__, "{name}", {", ".join(head)}){end}\n'
+    )
+
+
+# Kernels
+
+
+def specialise(kernel: types.ModuleType, facet: Facet, **constants: Any) -> types.ModuleType:
+    """A copy of a kernel's module that works on one game.
+
+    Its imports from `boardrl.facet` are taken from the game's module, and `constants` replace the kernel's
+    module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what Numba
+    makes of it.
+    """
+    name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
+    return _copy(kernel, name, constants, {"boardrl.facet": facet.module.__name__})
+
+
+def _copy(
+    kernel: types.ModuleType, name: str, constants: Mapping[str, Any], imports: Mapping[str, str]
+) -> types.ModuleType:
+    source = inspect.getsource(kernel)
+    for constant, value in constants.items():
+        source, count = re.subn(rf"^{constant}\b[^=\n]*=.*$", f"{constant} = {value!r}", source, flags=re.MULTILINE)
+        if count != 1:
+            source += f"\n{constant} = {value!r}\n"
+    for before, after in imports.items():
+        source = re.sub(rf"\bfrom {re.escape(before)} import", f"from {after} import", source)
+    # Numba does not look at what a function calls: code that the kernel shares with others is part of the name.
+    key = lowering_cache.module_name(name, source, *_sources(kernel, set()))
+    return lowering_cache.find(key) or lowering_cache.write(key, source)
+
+
+def _sources(module: types.ModuleType, seen: set[str]) -> Iterator[str]:
+    """Digests of the modules whose compiled functions a module uses."""
+    seen.add(module.__name__)
+    for value in vars(module).values():
+        other = inspect.getmodule(value.py_func) if isinstance(value, Dispatcher) else None
+        if other is not None and other.__name__ not in seen and other.__name__ != "boardrl.facet":
+            yield hashlib.sha256(inspect.getsource(other).encode()).hexdigest()
+            yield from _sources(other, seen)

@@ -1,0 +1,7 @@
+"""JAX functions compiled to host code: rules are written once and run natively twice."""
+
+from boardrl.lowering.ir import LoweringError
+from boardrl.lowering.layout import Layout, Leaf
+from boardrl.lowering.lower import Argument, Function, Lowered, lower, lower_module
+
+__all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "lower", "lower_module"]

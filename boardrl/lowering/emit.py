@@ -1,0 +1,428 @@
+"""Emitted code: lines, loops and names of one function, and the values its lines compute."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from boardrl.lowering import index
+from boardrl.lowering.index import Index
+
+SHORT = {
+    "bool": "bool",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float32": "f32",
+    "float64": "f64",
+}
+FEW, UNROLL, UNROLL_FEW = 4, 12, 32
+PLAIN = re.compile(r"-?[\w.]+|\(?\w+\[[^\[\]]*\]( != 0\))?")  # a name, a number, an element: needs no name of its own
+WIDE = 90  # an expression longer than this gets a name
+
+
+def unrolled(count: int, cost: float) -> bool:
+    """Whether a loop is written out: if it is short, and what it does is little."""
+    return count * max(cost, 1) <= (UNROLL_FEW if count <= FEW else UNROLL)
+
+
+def kind(value: Any) -> str:
+    """A type and shape like i8[3,3]."""
+    return f"{SHORT[str(value.dtype)]}[{','.join(map(str, value.shape))}]"
+
+
+class Point:
+    """One position in an array, as indices by axis or as a row-major position: whichever is asked for is derived."""
+
+    def __init__(self, shape: tuple[int, ...], *, dims: tuple[Index, ...] | None = None, flat: Index | None = None):
+        self.shape = shape
+        self._dims = dims
+        self._flat = flat
+
+    def flat(self) -> Index:
+        if self._flat is None:
+            assert self._dims is not None
+            self._flat = index.flatten(self._dims, self.shape)
+        return self._flat
+
+    def dims(self, emit: Emitter) -> tuple[Index, ...]:
+        if self._dims is None:
+            assert self._flat is not None
+            rest, out = self._flat, []
+            for size in self.shape[:0:-1]:
+                rest, digit = emit.divide(rest, size)
+                out.append(digit)
+            self._dims = (rest, *reversed(out)) if self.shape else ()
+        return self._dims
+
+    def reshaped(self, shape: tuple[int, ...]) -> Point:
+        return Point(shape, flat=self.flat())
+
+
+ORIGIN = Point((), dims=())
+
+
+def first(shape: tuple[int, ...]) -> Point:
+    """The only position of an array with one element."""
+    return Point(shape, dims=(Index(),) * len(shape))
+
+
+@dataclasses.dataclass(eq=False)
+class Value:
+    """An array that has no memory of its own: `read` writes the expression for one element.
+
+    Attributes:
+      cost: about how many machine operations one element takes.
+      plain: element k depends on its operands' elements k only, in row-major order, so that one loop will do.
+      splits: for some axes, where the expression changes its form; loops are cut there.
+      shared: elements are asked for more than once, so each gets a name within a loop.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    read: Callable[[Emitter, Point], str]
+    cost: float = 1
+    plain: bool = False
+    splits: Mapping[int, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    shared: bool = False
+    note: str = ""  # for the comment
+    hint: str = ""  # for the name
+    branchy: bool = False  # an element may take loops or branches, so that a loop over it is no vector code
+
+    @property
+    def size(self) -> int:
+        return index.size_of(self.shape)
+
+    def at(self, emit: Emitter, point: Point) -> str:
+        """The expression of one element; a shared one is computed once in its loop."""
+        if not self.shared:
+            text = self.read(emit, point)
+            return text if len(text) <= WIDE else emit.bind(text, self.hint, self.note)
+        key = (self, point.flat())
+        for scope in reversed(emit.scopes):
+            if key in scope:
+                return scope[key]
+        text = self.read(emit, point)
+        if not PLAIN.fullmatch(text):
+            text = emit.bind(text, self.hint, self.note)
+        emit.scopes[-1][key] = text
+        return text
+
+
+def scalar(text: str, shape: tuple[int, ...], dtype: np.dtype) -> Value:
+    """A value of one element that is a local variable or a literal."""
+    return Value(shape, dtype, lambda emit, point: text, cost=0, plain=True)
+
+
+class Buffer(Value):
+    """An array in memory, row-major, behind a typed pointer."""
+
+    def __init__(self, pointer: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        super().__init__(shape, dtype, self._load, cost=1, plain=True)
+        self.pointer = pointer
+
+    def _load(self, emit: Emitter, point: Point) -> str:
+        text = f"{self.pointer}[{point.flat()}]"
+        # Numba's pointers know no booleans: they are bytes in memory.
+        return f"({text} != 0)" if self.dtype == np.bool_ else text
+
+    def store(self, emit: Emitter, point: Point, text: str, note: str = "") -> None:
+        emit.line(f"{self.pointer}[{point.flat()}] = {bare(text)}", note)
+
+
+class Table(Value):
+    """Constants: one number for all elements, a line a + Σ b·i over the indices, or a table in the module."""
+
+    def __init__(self, array: np.ndarray, hint: str = "table") -> None:
+        super().__init__(array.shape, array.dtype, self._load, cost=1, plain=True)
+        self.array = array
+        self.table_hint = hint
+        self.line = _as_line(array)
+        if self.line is not None:
+            self.cost = 0 if not any(self.line[1:]) else 1
+            self.plain = not any(self.line[1:]) or array.ndim == 1
+
+    def _load(self, emit: Emitter, point: Point) -> str:
+        place = self.place(emit, point)
+        if place is None:
+            text = f"{emit.table(self.array, self.table_hint)}[{point.flat()}]"
+            return f"({text} != 0)" if self.dtype == np.bool_ else text
+        if not place.terms and self.dtype.kind not in "iu":
+            assert self.line is not None or point.flat().terms == ()
+            flat = point.flat()
+            element = self.array.reshape(-1)[0 if flat.terms else flat.constant]
+            return literal(element, self.dtype)
+        if not place.terms:
+            return literal(place.constant, self.dtype)
+        return f"{SHORT[str(self.dtype)]}({place})"
+
+    def place(self, emit: Emitter, point: Point) -> Index | None:
+        """The element as an index, where it can be told without a table."""
+        flat = point.flat()
+        if not flat.terms:
+            element = self.array.reshape(-1)[flat.constant]
+            return Index(int(element)) if self.dtype.kind in "iu" else Index()
+        if self.line is None:
+            return None
+        value = Index(self.line[0])
+        if any(self.line[1:]):
+            for factor, position in zip(self.line[1:], point.dims(emit), strict=True):
+                value = value + position * factor
+        return value
+
+    def bounds(self) -> tuple[int, int]:
+        return int(self.array.min()), int(self.array.max())
+
+
+def _as_line(array: np.ndarray) -> tuple[int, ...] | None:
+    """(a, b, …) with array[i, …] = a + b·i + …, if that is so; all b are 0 for types other than integers."""
+    if array.size == 0:
+        return (0,) * (1 + array.ndim)
+    start = array.reshape(-1)[0]
+    if bool((array == start).all()) and (array.dtype.kind != "f" or _same_bits(array)):
+        return (int(start) if array.dtype.kind in "iu" else 0,) + (0,) * array.ndim
+    if array.dtype.kind not in "iu":
+        return None
+    factors = []
+    for axis in range(array.ndim):
+        unit = tuple(1 if k == axis else 0 for k in range(array.ndim))
+        factors.append(int(array[unit]) - int(start) if array.shape[axis] > 1 else 0)
+    steps = [f * np.arange(n).reshape([-1 if k == d else 1 for k in range(array.ndim)])
+             for d, (f, n) in enumerate(zip(factors, array.shape, strict=True))]  # fmt: skip
+    if max(map(abs, [int(start), *factors])) * array.size > 2**62:
+        return None
+    line = int(start) + sum(steps)
+    return (int(start), *factors) if np.array_equal(line, array) else None
+
+
+def _same_bits(array: np.ndarray) -> bool:
+    flat = array.reshape(-1)
+    return flat.tobytes() == flat[:1].tobytes() * flat.size
+
+
+def literal(value: Any, dtype: np.dtype) -> str:
+    """A number as it must be written for Numba to keep its type."""
+    if dtype == np.bool_:
+        return str(bool(value))
+    if dtype.kind == "f":
+        number = float(value)
+        text = "nan" if number != number else repr(number)
+        return f"{SHORT[str(dtype)]}({text})"
+    return f"u64({int(value)})" if dtype == np.uint64 else str(int(value))
+
+
+def typed(text: str, dtype: np.dtype) -> str:
+    """The expression with its type spelled out if it is a plain number."""
+    return f"{SHORT[str(dtype)]}({text})" if re.fullmatch(r"-?\d+", text) else text
+
+
+def bare(text: str) -> str:
+    """An expression without needless outer brackets."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0 and place < len(text) - 1:
+            return text
+    return text[1:-1]
+
+
+class Emitter:
+    """Writes one function."""
+
+    def __init__(self, tables: dict[str, np.ndarray], reserved: set[str]) -> None:
+        self.tables = tables  # of the module, shared by its functions
+        self.head: list[str] = []  # pointers into the arguments and the workspace
+        self.lines: list[str] = []
+        self.scopes: list[dict[Any, str]] = [{}]
+        self.depth = 1
+        self.work_bytes = 0
+        self.names = set(reserved)
+
+    # Names
+
+    def name(self, hint: str = "") -> str:
+        """A name that is not taken yet."""
+        base = re.sub(r"\W", "_", hint) or "t"
+        name, count = base, 1
+        while name in self.names or name in self.tables:
+            count += 1
+            name = f"{base}_{count}"
+        self.names.add(name)
+        return name
+
+    def table(self, array: np.ndarray, hint: str) -> str:
+        """The name of a constant of the module."""
+        flat = array.reshape(-1)
+        flat = flat.view(np.uint8) if flat.dtype == np.bool_ else flat
+        for name, known in self.tables.items():
+            if known.dtype == flat.dtype and known.tobytes() == flat.tobytes():
+                return name
+        base = re.sub(r"\W", "_", hint).upper() or "TABLE"
+        name, count = base, 1
+        while name in self.names or name in self.tables:
+            count += 1
+            name = f"{base}_{count}"
+        self.tables[name] = flat
+        return name
+
+    def slot(self, shape: tuple[int, ...], dtype: np.dtype, hint: str = "") -> Buffer:
+        """Memory in the workspace for one array."""
+        pointer = self.name(hint or "array")
+        self.point(pointer, "work", self.work_bytes, shape, dtype)
+        self.work_bytes += -(-max(1, index.size_of(shape)) * dtype.itemsize // 64) * 64
+        return Buffer(pointer, shape, dtype)
+
+    def point(self, pointer: str, array: str, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        """Makes a typed pointer to a place in an argument."""
+        memory = np.dtype(np.uint8) if dtype == np.bool_ else dtype
+        size = ",".join(map(str, shape))
+        self.head.append(
+            f"    {pointer} = pointer({array}, {offset}, {SHORT[str(memory)]})  # {SHORT[str(dtype)]}[{size}]"
+        )
+
+    # Lines
+
+    def line(self, text: str, note: str = "") -> None:
+        self.lines.append("    " * self.depth + text + (f"  # {note}" if note else ""))
+
+    def bind(self, text: str, hint: str = "", note: str = "") -> str:
+        """A new local variable for an expression."""
+        name = self.name(hint)
+        self.line(f"{name} = {bare(text)}", note)
+        return name
+
+    @contextlib.contextmanager
+    def block(self, header: str, note: str = "") -> Iterator[None]:
+        """An indented block, with names of its own for shared elements."""
+        self.line(header, note)
+        self.depth += 1
+        self.scopes.append({})
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self.scopes.pop()
+        self.depth -= 1
+
+    @contextlib.contextmanager
+    def loop(self, low: int, high: int, hint: str = "i") -> Iterator[Index]:
+        """A loop over low ≤ i < high."""
+        if high == low + 1:
+            yield Index(low)
+            return
+        name = self.name(hint)
+        with self.block(f"for {name} in range({low}, {high}):" if low else f"for {name} in range({high}):"):
+            yield index.counter(name, low, high - 1)
+        self.names.discard(name)  # free for the next loop
+
+    def index(self, text: str, low: int, high: int, hint: str = "k") -> Index:
+        """A local integer variable as an index."""
+        return index.counter(self.bind(text, hint), low, high) if low < high else Index(low)
+
+    def divide(self, flat: Index, size: int) -> tuple[Index, Index]:
+        """Quotient and remainder, at run time where they cannot be told before."""
+        parts = flat.divide(size)
+        if parts is not None:
+            return parts
+        key = (flat, size)
+        for scope in reversed(self.scopes):
+            if key in scope:
+                return scope[key]
+        quotient = self.index(f"({flat}) // {size}", flat.low // size, flat.high // size)
+        rest = self.index(f"{flat - quotient * size}", 0, size - 1)
+        self.scopes[-1][key] = (quotient, rest)  # type: ignore[assignment]
+        return quotient, rest
+
+    def either(self, condition: str, yes: Callable[[], str], no: Callable[[], str], value: Any, hint: str = "") -> str:
+        """yes() where the condition holds, else no(): only that side is computed."""
+        if condition in ("True", "False"):
+            return yes() if condition == "True" else no()
+        sides = []
+        for side in (yes, no):
+            lines, self.lines = self.lines, []
+            self.scopes.append({})
+            self.depth += 1
+            text = typed(side(), value.dtype)
+            self.depth -= 1
+            self.scopes.pop()
+            written, self.lines = self.lines, lines
+            sides.append((text, written))
+        (text_yes, lines_yes), (text_no, lines_no) = sides
+        if not lines_yes and not lines_no:
+            return f"({text_yes} if {bare(condition)} else {text_no})"
+        name = self.name(hint)
+        for header, text, written in ((f"if {bare(condition)}:", text_yes, lines_yes), ("else:", text_no, lines_no)):
+            self.line(header)
+            self.lines += written
+            self.depth += 1
+            self.line(f"{name} = {bare(text)}")
+            self.depth -= 1
+        return name
+
+    # Whole arrays
+
+    def each(self, value: Value, body: Callable[[Point], None], axes: tuple[int, ...] | None = None,
+             fixed: tuple[Index, ...] = ()) -> None:  # fmt: skip
+        """Runs over all elements: nested loops, one loop where the order is plain, or no loop where there are few.
+
+        With `axes`, only those are run over; the others stand at `fixed`.
+        """
+        shape = value.shape
+        over = tuple(range(len(shape))) if axes is None else axes
+        count = index.size_of(tuple(shape[a] for a in over))
+        if count == 0:
+            return
+        if unrolled(count, value.cost) or count == 1:
+            for k in range(count):
+                digits = iter(index.unflatten(k, tuple(shape[a] for a in over)))
+                rest = iter(fixed)
+                body(
+                    Point(
+                        shape, dims=tuple(Index(next(digits)) if a in over else next(rest) for a in range(len(shape)))
+                    )
+                )
+            return
+        if axes is None and value.plain and not value.splits and len(shape) > 1:
+            with self.loop(0, count) as flat:
+                body(Point(shape, flat=flat))
+            return
+        dims: list[Index] = []
+
+        def descend(axis: int) -> None:
+            if axis == len(shape):
+                body(Point(shape, dims=tuple(dims)))
+                return
+            if axis not in over:
+                dims.append(fixed[sum(1 for a in range(axis) if a not in over)])
+                descend(axis + 1)
+                dims.pop()
+                return
+            cuts = sorted({0, shape[axis], *value.splits.get(axis, ())})
+            for low, high in itertools.pairwise(cuts):
+                with self.loop(low, high, "ijklmn"[min(axis, 5)]) as i:
+                    dims.append(i)
+                    descend(axis + 1)
+                    dims.pop()
+
+        descend(0)
+
+    def over(self, shape: tuple[int, ...], body: Callable[[Point], None], cost: float) -> None:
+        """Runs over the places of a shape, in nested loops."""
+        self.each(Value(shape, np.dtype(np.bool_), lambda emit, point: "", cost=cost), body)
+
+    def fill(self, buffer: Buffer, value: Value) -> None:
+        """Writes a value into memory."""
+        self.each(value, lambda point: buffer.store(self, point, value.at(self, point), value.note))

@@ -1,0 +1,82 @@
+"""How often each value of a program is read, and whether it is worth a place in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from boardrl.lowering.index import size_of
+from boardrl.lowering.ir import Block, Equation, Var
+
+LOOP = 8  # rounds taken for granted where a loop's length is not known
+# Primitives that read each element of an operand once, whatever the size of the result.
+ONCE = ("reduce", "arg", "cum", "sort", "top_k", "concatenate", "stack", "pad", "scatter", "dynamic_update", "split")
+STORE = 1  # what writing an element and reading it back costs, in simple operations
+
+
+@dataclasses.dataclass
+class Reads:
+    """Who reads a value: how many equations, and how many elements in all."""
+
+    equations: int = 0
+    elements: float = 0
+
+
+def demand(block: Block) -> dict[Var, Reads]:
+    """The reads of every variable of a program; a result counts as read by one more equation."""
+    reads: dict[Var, Reads] = {}
+
+    def add(atom: object, elements: float) -> None:
+        if isinstance(atom, Var):
+            entry = reads.setdefault(atom, Reads())
+            entry.equations += 1
+            entry.elements += elements
+
+    for eqn in block.equations:
+        for position, atom in enumerate(eqn.ins):
+            add(atom, elements_read(eqn, position))
+    for atom in block.outs:
+        add(atom, size_of(atom.shape))
+    return reads
+
+
+def elements_read(eqn: Equation, position: int) -> float:
+    """How many elements of an operand an equation reads, each as often as it reads it."""
+    size = size_of(eqn.ins[position].shape)
+    if eqn.blocks:
+        return size + sum(count * _inner(block, variable) for block, variable, count in _entries(eqn, position))
+    if eqn.name == "dot_general":
+        (contracting, _), _ = eqn.params["dimension_numbers"]
+        depth = size_of(tuple(eqn.ins[0].shape[axis] for axis in contracting))
+        return size_of(eqn.outs[0].shape) * depth
+    if eqn.name.startswith(ONCE) or (eqn.name == "gather" and position == 1):
+        return size
+    return sum(size_of(out.shape) for out in eqn.outs)
+
+
+def _inner(block: Block, variable: Var) -> float:
+    return sum(
+        elements_read(eqn, k) for eqn in block.equations for k, atom in enumerate(eqn.ins) if atom is variable
+    ) + size_of(variable.shape) * block.outs.count(variable)
+
+
+def _entries(eqn: Equation, position: int) -> list[tuple[Block, Var, float]]:
+    """The nested programs that see an operand, the name it has there and how often they run."""
+    params = eqn.params
+    if eqn.name == "cond":
+        return [(block, block.ins[position - 1], 1) for block in eqn.blocks] if position else []
+    if eqn.name == "scan":
+        return (
+            [(eqn.blocks[0], eqn.blocks[0].ins[position], params["length"])] if position < params["num_consts"] else []
+        )
+    if eqn.name == "while":
+        test, body = eqn.blocks
+        if position < params["cond_nconsts"]:
+            return [(test, test.ins[position], LOOP)]
+        place = position - params["cond_nconsts"]
+        return [(body, body.ins[place], LOOP)] if place < params["body_nconsts"] else []
+    return []
+
+
+def worth_storing(size: int, cost: float, reads: Reads) -> bool:
+    """Whether computing once and reading back is cheaper than computing at every read."""
+    return reads.elements * cost > size * (cost + STORE) + reads.elements

@@ -1,0 +1,98 @@
+"""A state as one row: every leaf of the pytree at a fixed place in a vector of 64-bit words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+WORD = 8  # bytes
+
+
+class Leaf(NamedTuple):
+    """One array of a pytree and where it lies in the row."""
+
+    name: str  # as in the source where it can be told, unique in its layout
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    offset: int  # in bytes, a multiple of the type's size
+
+    @property
+    def num_bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+class Layout:
+    """How pytrees of one kind lie in rows; the bytes that belong to no leaf are 0, so equal states are equal rows."""
+
+    def __init__(self, example: Any, name: str = "value") -> None:
+        """Takes a pytree of arrays, or of anything with a shape and a dtype."""
+        paths, treedef = jax.tree_util.tree_flatten_with_path(example)
+        self.treedef: Any = treedef
+        taken: set[str] = set()
+        shapes = [_shape_and_dtype(leaf) for _, leaf in paths]
+        names = [_leaf_name(path, name, taken) for path, _ in paths]
+        # Big types first: no gaps between leaves.
+        order = sorted(range(len(paths)), key=lambda i: -shapes[i][1].itemsize)
+        offsets, end = [0] * len(paths), 0
+        for i in order:
+            offsets[i] = end
+            end += int(np.prod(shapes[i][0], dtype=np.int64)) * shapes[i][1].itemsize
+        self.leaves = [Leaf(n, *s, o) for n, s, o in zip(names, shapes, offsets, strict=True)]
+        self.num_bytes = end
+        self.num_words = max(1, -(-end // WORD))
+
+    def rows(self, *batch: int) -> np.ndarray:
+        """[*batch, words] zeroed rows."""
+        return np.zeros((*batch, self.num_words), np.uint64)
+
+    def pack(self, tree: Any) -> np.ndarray:
+        """[*batch, words] rows of a pytree whose leaves may have leading batch axes."""
+        leaves = [np.asarray(leaf) for leaf in self.treedef.flatten_up_to(tree)]
+        batch: tuple[int, ...] = ()
+        if leaves:
+            batch = leaves[0].shape[: leaves[0].ndim - len(self.leaves[0].shape)]
+        rows = self.rows(*batch)
+        for leaf, value in zip(self.leaves, leaves, strict=True):
+            self.view(rows, leaf)[...] = value.astype(leaf.dtype, copy=False).reshape(*batch, -1)
+        return rows
+
+    def unpack(self, rows: np.ndarray) -> Any:
+        """The pytree of NumPy arrays (copies) of one row or of a batch of rows."""
+        values = [self.view(rows, leaf).reshape((*rows.shape[:-1], *leaf.shape)).copy() for leaf in self.leaves]
+        return self.treedef.unflatten(values)
+
+    def view(self, rows: np.ndarray, leaf: Leaf) -> np.ndarray:
+        """[*batch, size] the memory of one leaf inside contiguous rows."""
+        return rows.view(np.uint8)[..., leaf.offset : leaf.offset + leaf.num_bytes].view(leaf.dtype)
+
+    def gaps(self) -> list[tuple[int, int]]:
+        """(offset, size) in bytes of what comes after the last leaf, which every writer of rows must keep at 0."""
+        gaps, place = [], self.num_bytes
+        while place < self.num_words * WORD:
+            size = next(size for size in (WORD, 4, 2, 1) if place % size == 0)
+            gaps.append((place, size))
+            place += size
+        return gaps
+
+
+def _shape_and_dtype(leaf: Any) -> tuple[tuple[int, ...], np.dtype]:
+    if not hasattr(leaf, "shape"):
+        leaf = jax.numpy.asarray(leaf)
+    return tuple(leaf.shape), np.dtype(leaf.dtype)
+
+
+def _leaf_name(path: tuple[Any, ...], default: str, taken: set[str]) -> str:
+    """Like `board` or `x_board` or `params_0`: the steps to the leaf, joined."""
+    parts = [str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", "")))) for key in path]
+    name = re.sub(r"\W+", "_", "_".join(parts)).strip("_")
+    if not name or not name[0].isalpha():
+        name = f"{default}_{name}" if name else default
+    base, count = name, 1
+    while name in taken:
+        count += 1
+        name = f"{base}_{count}"
+    taken.add(name)
+    return name

@@ -1,0 +1,245 @@
+"""JAX functions in, a compiled module out."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import keyword
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from boardrl.lowering import cache, index, intrinsics, ir, primitives
+from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, kind, scalar, typed
+from boardrl.lowering.fold import fold
+from boardrl.lowering.layout import WORD, Layout, Leaf
+from boardrl.lowering.writer import Writer
+
+HEADER = '''"""{title}
+
+Written by boardrl.lowering from the rules in JAX; each comment names the equation and the line it comes from.
+Arrays are contiguous, and nothing checks their sizes. No output may share memory with an input.
+"""
+
+import math
+
+import numpy as np
+from boardrl.lowering.intrinsics import *
+from numba import njit
+
+OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}}
+'''
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """One argument of a function: its name, and an example pytree of arrays."""
+
+    name: str
+    example: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """What to lower: arguments become one flat array each (numbers stay numbers), and so does the result."""
+
+    call: Callable[..., Any]
+    arguments: Sequence[Argument]
+    result: str = "out"
+    title: str = ""  # how messages call it
+
+
+class Lowered:
+    """A compiled function, with the way from pytrees to flat arrays and back.
+
+    `function` is the compiled one: it takes the arguments in order, then the array for the result unless the result
+    is one number, then the workspace.
+    """
+
+    def __init__(self, function: Any, arguments: Sequence[Layout], result: Layout, work_words: int) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.result = result
+        self.work_words = work_words
+
+    def __call__(self, *args: Any) -> Any:
+        """The result for pytrees, as a pytree of NumPy arrays: convenient, not fast."""
+        flat = [_pass(layout, arg) for layout, arg in zip(self.arguments, args, strict=True)]
+        work = np.zeros(self.work_words, np.uint64)
+        if is_number(self.result):
+            value = self.function(*flat, work)
+            return self.result.treedef.unflatten([np.asarray(value, self.result.leaves[0].dtype)])
+        row = self.result.rows()
+        self.function(*flat, row, work)
+        return self.result.unpack(row)
+
+
+def is_number(layout: Layout) -> bool:
+    """Whether a pytree is one array without axes, which is passed as a number."""
+    return len(layout.leaves) == 1 and layout.leaves[0].shape == ()
+
+
+def _pass(layout: Layout, arg: Any) -> Any:
+    row = layout.pack(arg)
+    return layout.view(row, layout.leaves[0])[0] if is_number(layout) else row
+
+
+def lower(function: Callable[..., Any], *examples: Any, name: str = "function") -> Lowered:
+    """Compiles a pure JAX function of fixed shapes for the host."""
+    arguments = [Argument(f"arg{i}", example) for i, example in enumerate(examples)]
+    module, layouts = lower_module(name, {name: Function(function, arguments, title=name)})
+    *ins, out = layouts[name]
+    return Lowered(getattr(module, name), ins, out, module.WORK_WORDS)
+
+
+Spare = Callable[[str, Function, Sequence[Layout], str], str]
+
+
+def lower_module(
+    name: str, functions: Mapping[str, Function], *, extra: str = "", spare: Spare | None = None
+) -> tuple[types.ModuleType, dict[str, list[Layout]]]:
+    """One module with several functions, from the cache if it is there; and the layouts of arguments and result.
+
+    Args:
+      extra: more source, in front of the functions.
+      spare: gives the source of a function that cannot be lowered, from its name, itself, its layouts and the
+        reason; without it such a function is an error. The module's `REFUSED` has the reasons.
+    """
+    blocks: dict[str, ir.Block | ir.LoweringError] = {}
+    layouts = {}
+    texts = [name, extra, repr(spare is not None)]
+    for label, function in functions.items():
+        examples = [argument.example for argument in function.arguments]
+        try:
+            blocks[label], shapes = ir.trace(function.call, examples, name=function.title or label)
+            texts.append(blocks[label].text())  # type: ignore[union-attr]
+        except ir.LoweringError as error:
+            if spare is None:
+                raise
+            blocks[label], shapes = error, jax.eval_shape(function.call, *examples)
+            texts.append(str(error))
+        layouts[label] = [Layout(a.example, a.name) for a in function.arguments] + [Layout(shapes, function.result)]
+        leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
+        texts += [label, repr((function.title, [a.name for a in function.arguments], function.result, leaves))]
+    key = cache.module_name(name, *texts)
+    module = cache.find(key)
+    if module is None:
+        module = cache.write(key, emit_module(name, functions, blocks, layouts, extra, spare))
+    return module, layouts
+
+
+def emit_module(
+    name: str,
+    functions: Mapping[str, Function],
+    blocks: Mapping[str, ir.Block | ir.LoweringError],
+    layouts: Mapping[str, list[Layout]],
+    extra: str,
+    spare: Spare | None,
+) -> str:
+    """The module's source."""
+    tables: dict[str, np.ndarray] = {}
+    parts, refused, work_words = [], {}, 1
+    for label, function in functions.items():
+        try:
+            block = blocks[label]
+            if isinstance(block, ir.LoweringError):
+                raise block
+            text, work_bytes = emit_function(label, function, block, layouts[label], tables, set(functions))
+            work_words = max(work_words, -(-work_bytes // WORD))
+        except ir.LoweringError as error:
+            if spare is None:
+                raise
+            refused[label] = str(error)
+            text = spare(label, function, layouts[label], str(error))
+        parts.append(text)
+    head = HEADER.format(title=f"Host code of {name}.")
+    head += f"WORK_WORDS = {work_words}  # 64-bit words that every workspace must have\n"
+    head += f"REFUSED: dict[str, str] = {refused!r}\n"
+    for table, values in tables.items():
+        head += f"{table} = {_array_source(values)}\n"
+    return head + extra + "".join(f"\n\n{part}" for part in parts)
+
+
+def emit_function(
+    label: str,
+    function: Function,
+    block: ir.Block,
+    layouts: Sequence[Layout],
+    tables: dict[str, np.ndarray],
+    taken: set[str],
+) -> tuple[str, int]:
+    """One function's source, and how many bytes of workspace it needs."""
+    title = function.title or label
+    primitives.load()
+    emit = Emitter(tables, {*taken, *RESERVED, "work", function.result, *(a.name for a in function.arguments)})
+    writer = Writer(emit, title)
+    fold(block)
+    writer.check(block)
+    used = {a for eqn in ir.walk(block) for a in eqn.ins} | set(block.outs)
+    operands = []
+    ins = iter(block.ins)
+    for argument, layout in zip(function.arguments, layouts, strict=False):
+        for leaf in layout.leaves:
+            var = next(ins)
+            operands.append(_incoming(emit, argument.name, leaf, is_number(layout), var in used))
+    *_, result = layouts
+    parameters = [a.name for a in function.arguments]
+    if is_number(result):
+        (value,) = writer.run(block, operands)
+        emit.line(f"return {bare(typed(value.at(emit, ORIGIN), value.dtype))}")
+    else:
+        parameters.append(function.result)
+        targets = [_outgoing(emit, function.result, leaf) for leaf in result.leaves]
+        values = writer.run(block, operands, targets)
+        for target, value in zip(targets, values, strict=True):
+            if value is not target:
+                emit.fill(target, value)
+        if len(result.leaves) > 1:
+            for offset, size in result.gaps():
+                emit.line(f"pointer({function.result}, {offset}, u{8 * size})[0] = 0", "gap")
+    shown = ", ".join(kind(leaf) + (f" {leaf.name}" if len(layout.leaves) > 1 else "")
+                      for layout in layouts[:-1] for leaf in layout.leaves)  # fmt: skip
+    doc = f'    """{title}: {shown or "nothing"} to {", ".join(map(kind, result.leaves))}."""'
+    words = set(re.findall(r"\w+", "\n".join(emit.lines)))
+    head = [line for line in emit.head if line.split()[0] in words]  # a pointer may have found no reader
+    lines = [f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):", doc, *head, *emit.lines]
+    return "\n".join(lines) + "\n", emit.work_bytes
+
+
+RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
+
+
+def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:
+    """An argument's leaf: a number in a variable, an array behind a pointer."""
+    if not used:
+        return scalar("unused", leaf.shape, leaf.dtype)
+    if number:
+        emit.line(f"{name} = {name} != 0" if leaf.dtype == np.bool_ else f"{name} = {SHORT[str(leaf.dtype)]}({name})")
+        return scalar(name, leaf.shape, leaf.dtype)
+    buffer = Buffer(_leaf_pointer(emit, name, leaf, ""), leaf.shape, leaf.dtype)
+    if index.size_of(leaf.shape) != 1:
+        return buffer
+    emit.head[-1] = emit.head[-1].replace(")  #", ")[0]  #")
+    text = f"({buffer.pointer} != 0)" if leaf.dtype == np.bool_ else buffer.pointer
+    return scalar(text, leaf.shape, leaf.dtype)
+
+
+def _outgoing(emit: Emitter, name: str, leaf: Leaf) -> Buffer:
+    return Buffer(_leaf_pointer(emit, name, leaf, "_out"), leaf.shape, leaf.dtype)
+
+
+def _leaf_pointer(emit: Emitter, name: str, leaf: Leaf, suffix: str) -> str:
+    """A pointer named like its leaf; an argument of one array gives its own name to it."""
+    pointer = name if leaf.name == name else emit.name(leaf.name + suffix)
+    emit.point(pointer, name, leaf.offset, leaf.shape, leaf.dtype)
+    return pointer
+
+
+def _array_source(values: np.ndarray) -> str:
+    if values.size <= 4096 and values.dtype.kind in "iub":
+        return f"np.array({values.tolist()}, np.{values.dtype})"
+    return f'np.frombuffer(bytes.fromhex("{values.tobytes().hex()}"), np.{values.dtype})'
