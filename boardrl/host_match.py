@@ -9,7 +9,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -46,17 +46,23 @@ def play(
     """
     num_games = len(seating)
     portable = all(player.text for player in players) and _is_registered(game)
-    processes = min(num_games, processes or len(os.sched_getaffinity(0))) if portable else 1
+    processes = min(num_games, processes or _num_cores()) if portable else 1
     if processes == 1:
         results = _play_here(game, players, seating, seed)
     else:
         results = _play_elsewhere(game, players, seating, seed, processes)
     returns = np.empty((num_games, game.spec.num_players), np.float32)
     cut = np.empty(num_games, bool)
-    for done, (index, result) in enumerate(results, 1):
-        returns[index], cut[index] = result
-        tick(done)
+    with contextlib.closing(results):  # ends the processes at once if the bar is interrupted
+        for done, (index, result) in enumerate(results, 1):
+            returns[index], cut[index] = result
+            tick(done)
     return returns, cut
+
+
+def _num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _is_registered(game: Game[Any]) -> bool:
@@ -68,7 +74,7 @@ def _is_registered(game: Game[Any]) -> bool:
 
 def _play_here(
     game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result]]:
     seated = [players_.remake(player, game) if player.text else player for player in players]
     with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
         for index, row in enumerate(seating):
@@ -84,43 +90,49 @@ def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: in
     for player in seated:
         if player.host is not None:
             player.host.reset()
-    state, steps = jax.device_get(game.init()), 0
-    actor = int(_look(game, state).actor)
-    while actor != TERMINAL and steps < game.spec.max_steps:
-        if actor == CHANCE:
-            state = _roll(game, state, dice.random(dtype=np.float32))
-            actor, steps = int(_look(game, state).actor), steps + 1
-        if actor >= 0:
-            state = _step(game, state, _action(game, seated[actor], state, rngs[actor]))
-            actor, steps = int(_look(game, state).actor), steps + 1
-    return Result(np.asarray(_look(game, state).returns).tolist(), actor != TERMINAL)
+    now, steps = _start(game), 0
+    while now.actor != TERMINAL and steps < game.spec.max_steps:
+        if now.actor == CHANCE:
+            now, steps = _roll(game, now.state, dice.random(dtype=np.float32)), steps + 1
+        if now.actor >= 0:
+            seat = int(now.actor)
+            action = _action(game, seated[seat], now, rngs[seat])
+            now, steps = _step(game, now.state, action), steps + 1
+    return Result(np.asarray(now.returns).tolist(), bool(now.actor != TERMINAL))
 
 
-def _action(game: Game[Any], player: Player, state: Any, rng: np.random.Generator) -> np.int32:
-    if player.policy is not None:
-        return _decide(game, player.policy, state, rng.random(dtype=np.float32))
-    assert player.host is not None
-    action = player.host.choose(game, jax.device_get(state), rng)
-    legal = np.asarray(_look(game, state).legal).nonzero()[0].tolist()
-    if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
-        raise UserError(f"player {player.name!r} chose {action!r}; expected one of the legal actions {legal}")
-    return np.int32(action)
+class _Position(NamedTuple):
+    """A state and what has to be known about it."""
 
-
-class _Look(NamedTuple):
+    state: Any
     actor: Array
     legal: Array
     returns: Array
 
 
-@functools.partial(jax.jit, static_argnames="game")
-def _look(game: Game[Any], state: Any) -> _Look:
-    return _Look(game.actor(state), game.legal(state), game.returns(state))
+def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Generator) -> Any:
+    if player.policy is not None:
+        return _decide(game, player.policy, now.state, rng.random(dtype=np.float32))
+    assert player.host is not None
+    action = player.host.choose(game, jax.device_get(now.state), rng)
+    legal = np.flatnonzero(now.legal).tolist()
+    if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
+        raise UserError(f"player {player.name!r} chose {action!r}; expected one of the legal actions {legal}")
+    return np.int32(action)
+
+
+def _look(game: Game[Any], state: Any) -> _Position:
+    return _Position(state, game.actor(state), game.legal(state), game.returns(state))
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _roll(game: Game[Any], state: Any, uniform: Array) -> Any:
-    return rollout.settle_chance(game, state, uniform)
+def _start(game: Game[Any]) -> _Position:
+    return _look(game, game.init())
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _roll(game: Game[Any], state: Any, uniform: Array) -> _Position:
+    return _look(game, rollout.settle_chance(game, state, uniform))
 
 
 @functools.partial(jax.jit, static_argnames="game")
@@ -129,8 +141,8 @@ def _decide(game: Game[Any], policy: Policy, state: Any, uniform: Array) -> Arra
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _step(game: Game[Any], state: Any, action: Array) -> Any:
-    return game.step(state, action)
+def _step(game: Game[Any], state: Any, action: Array) -> _Position:
+    return _look(game, game.step(state, action))
 
 
 # --- other processes --------------------------------------------------------------------------------------------------
@@ -138,7 +150,7 @@ def _step(game: Game[Any], state: Any, action: Array) -> Any:
 
 def _play_elsewhere(
     game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, processes: int
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result]]:
     """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
     task = {
         "game": registry.describe(game),
@@ -163,7 +175,8 @@ def _play_elsewhere(
 
 
 def _send(connection: Any, message: Any) -> None:
-    connection.send_bytes(json.dumps(message).encode())
+    with contextlib.suppress(BrokenPipeError):  # who sends soon reads, and sees then that the other side is gone
+        connection.send_bytes(json.dumps(message).encode())
 
 
 def _receive(connection: Any) -> dict[str, Any]:
@@ -207,12 +220,16 @@ def _work(connection: Any, text: str) -> None:
     try:
         game = registry.make(task["game"])
         lineup = [players_.make(text, game, players_.load_makers(makers)) for text, makers in task["players"]]
-        while True:
-            index = json.loads(connection.recv_bytes())
+        while (index := _next_game(connection)) is not None:
             seated = [lineup[number] for number in task["seating"][index]]
             result = play_game(game, seated, seed=task["seed"], index=index)
             _send(connection, {"index": index, **result._asdict()})
     except UserError as error:
         _send(connection, {"mistake": str(error)})
-    except EOFError:
-        pass
+
+
+def _next_game(connection: Any) -> int | None:
+    try:
+        return json.loads(connection.recv_bytes())
+    except (EOFError, OSError):  # the parent is done, or gone
+        return None

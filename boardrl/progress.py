@@ -20,7 +20,7 @@ class Bar:
 
     def __init__(self, label: str, total: int, unit: str, done: int) -> None:
         self._label, self._total, self._unit = label, total, unit
-        self._began, self._first = time.monotonic(), done
+        self._began, self._first, self._done = time.monotonic(), done, done
         self._next_line = self._began + QUIET_SECONDS
         self._console = rich.console.Console(stderr=True, highlight=False, soft_wrap=True)
         self._live: rich.progress.Progress | None = None
@@ -28,6 +28,7 @@ class Bar:
     def update(self, done: int, note: str = "") -> None:
         """Shows that `done` of the total is done, with a short note such as the latest loss."""
         now = time.monotonic()
+        self._done = done
         if now < self._next_line:
             return
         rate = (done - self._first) / max(now - self._began, 1e-9)
@@ -39,6 +40,14 @@ class Bar:
         else:
             self.say(f"{self._label}: {line}")
             self._next_line = now + LINE_SECONDS
+
+    def restart(self, done: int) -> None:
+        """Counts the rate from here on: what was before, such as compiling, will not come again."""
+        self._began, self._first = time.monotonic(), done
+
+    def part(self, label: str, total: int) -> Bar:
+        """A bar for a smaller piece of work in the midst of this one, shown as its note."""
+        return _Part(self, label, total)
 
     def say(self, line: str) -> None:
         """Prints a line of its own, above the bar if there is one."""
@@ -55,6 +64,20 @@ class Bar:
             self._live.add_task(self._label, total=self._total, line="")
             self._live.start()
         self._live.update(rich.progress.TaskID(0), completed=done, line=line)
+
+
+class _Part(Bar):
+    """Speaks through the bar that it is a part of."""
+
+    def __init__(self, whole: Bar, label: str, total: int) -> None:
+        super().__init__(label, total, "games", 0)
+        self._whole = whole
+
+    def update(self, done: int, note: str = "") -> None:
+        self._whole.update(self._whole._done, f"{self._label} {done:,}/{self._total:,}  {note}")
+
+    def say(self, line: str) -> None:
+        self._whole.say(line)
 
 
 @contextlib.contextmanager

@@ -216,7 +216,8 @@ def _update(values, actor, child, chance, n):
         else:
             for c in child:
                 if c >= 0 and values[c, actor] >= best - TIE:
-                    new += values[c, p] / total
+                    new += values[c, p]
+            new /= total
         change = max(change, abs(new - values[n, p]))
         values[n, p] = new
     return change

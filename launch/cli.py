@@ -17,21 +17,28 @@ from boardrl.errors import UserError
 
 
 class Section(NamedTuple):
-    """Settings that depend on others, as an algorithm's do on `--algo`."""
+    """Settings with a title of their own in the help."""
 
     title: str
     config: type
     defaults: Mapping[str, Any] = {}
 
 
+class More(NamedTuple):
+    """What follows from a command's own flags, as an algorithm's settings do from `--algo`."""
+
+    sections: Sequence[Section]
+    defaults: Mapping[str, Any] = {}  # in place of those of the command's own flags
+
+
 def run(
     main: Callable[..., None],
     settings: type,
     *,
-    more: Callable[[Any], Section] | None = None,
+    more: Callable[[Any], More] | None = None,
     argv: Sequence[str] | None = None,
 ) -> NoReturn:
-    """Calls `main(settings)`, or `main(settings, section's settings)` if there is `more`, and exits.
+    """Calls `main(settings)`, with the settings of every section of `more` as further arguments, and exits.
 
     Exit codes: 0 done, 2 the user's mistake (one sentence on stderr), 130 Ctrl-C, anything else a bug.
     """
@@ -44,9 +51,13 @@ def run(
         config.define(settings, values)
         if more is not None:
             values(arguments, known_only=True)
-            sections.append(more(config.from_flags(settings, values)))
+            further = more(config.from_flags(settings, values))
             values.unparse_flags()
-            config.define(sections[1].config, values, sections[1].defaults)
+            sections = [Section("flags", settings, further.defaults), *further.sections]
+            for name, default in further.defaults.items():
+                values.set_default(name, default)
+            for section in further.sections:
+                config.define(section.config, values, section.defaults)
         if wants_help:
             print(_help(main, sections))
             sys.exit(0)
@@ -96,4 +107,4 @@ def _use_compile_cache() -> None:
 
     folder = pathlib.Path(os.environ.get("BOARDRL_CACHE", pathlib.Path.home() / ".cache" / "boardrl"))
     jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import pathlib
 from typing import Any
 
-from boardrl import players
+from boardrl import players, run
 from boardrl.game import Game
 from boardrl.players import Makers, Player
+from launch import learners
 
-# By how each kind is written in lists of known players; see `boardrl.players.Makers`. Searches go here, and
-# `boardrl.players.learned` bound to what loads a run. Processes that play games find the table by its address.
-MAKERS = Makers("launch.lineup:MAKERS", {})
+
+def load_run(path: pathlib.Path) -> run.Learned:
+    """What was learned in a run directory, or up to a checkpoint in it."""
+    return run.load_policy(path, learners.load)
+
+
+# By how each kind is written in lists of known players; see `boardrl.players.Makers`. Searches go here too.
+# Processes that play games find the table by its address.
+MAKERS = Makers("launch.lineup:MAKERS", {"runs/NAME": functools.partial(players.learned, load=load_run)})
 
 
 def make(text: str, game: Game[Any]) -> list[Player]:

@@ -32,10 +32,19 @@ def test_main_gets_its_settings(capsys):
 
 
 def test_later_settings_may_depend_on_earlier_ones(capsys):
-    more = lambda settings: cli.Section("further", Further, {"width": 10 * settings.depth})  # noqa: E731
+    more = lambda settings: cli.More([cli.Section("further", Further, {"width": 10 * settings.depth})])  # noqa: E731
     assert run(capsys, "--depth=4", more=more)[1] == "Settings(depth=4, loud=False) Further(width=40)\n"
     assert run(capsys, "--width=2", more=more)[1] == "Settings(depth=3, loud=False) Further(width=2)\n"
     assert "--width=40" in run(capsys, "--depth=4", "--help", more=more)[1]
+
+
+def test_own_defaults_may_follow_from_own_flags(capsys):
+    """As the stored game does from --resume; what the user typed stays."""
+    more = lambda settings: cli.More([], {"depth": 7} if settings.loud else {})  # noqa: E731
+    assert run(capsys, "--loud", more=more)[1] == "Settings(depth=7, loud=True)\n"
+    assert run(capsys, "--loud", "--depth=2", more=more)[1] == "Settings(depth=2, loud=True)\n"
+    assert run(capsys, more=more)[1] == "Settings(depth=3, loud=False)\n"
+    assert "--depth=7" in run(capsys, "--loud", "--help", more=more)[1]
 
 
 def test_help_shows_every_flag_with_its_default(capsys):

@@ -1,0 +1,118 @@
+"""The learning curve of a run: strength with its interval, loss and speed over the games trained."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boardrl import atomic
+from boardrl.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = Mapping[str, Any]
+
+COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
+INK, PALE = "#2b2d42", "#b8bcc8"
+MAX_POINTS = 2000  # of one line: more than the picture has pixels for
+
+
+def write(run: Run) -> None:
+    """Replaces learning_curve.png."""
+    title = f"{run.config['algo']} on {run.config['game']}, seed {run.config['seed']}"
+    atomic.write(
+        run.path / "learning_curve.png", learning_curve(run.logs["metrics.jsonl"], run.logs["speed.jsonl"], title)
+    )
+
+
+def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str) -> bytes:
+    """A PNG of three panels that share the axis of games."""
+    # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    figure = Figure(figsize=(8, 8), dpi=110)
+    axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
+    figure.suptitle(title, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
+    draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")])
+    train = [row for row in metrics if row["kind"] == "train"]
+    draw_line(axes[1], [row["games"] for row in train], [row["loss"] for row in train], "loss")
+    draw_line(axes[2], [row["games"] for row in speed], [row["games_per_second"] for row in speed], "games/s")
+    axes[2].set_ylim(bottom=0)
+    axes[2].set_xlabel("games trained", color=INK)
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(PALE)
+        ax.tick_params(colors=INK, labelsize=9)
+        ax.grid(axis="y", color=PALE, alpha=0.35, linewidth=0.7)
+        ax.set_axisbelow(True)
+    axes[2].xaxis.set_major_formatter(FuncFormatter(short))
+    axes[2].yaxis.set_major_formatter(FuncFormatter(short))
+    axes[2].set_xlim(left=0)
+    figure.align_ylabels(axes)
+    figure.subplots_adjust(
+        left=0.1, right=0.97, top=0.93, bottom=0.07, hspace=0.12
+    )  # a layout engine takes longer than the drawing
+    picture = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(picture)
+    return picture.getvalue()
+
+
+def draw_strength(ax: Axes, rows: Sequence[Row]) -> None:
+    """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot."""
+    ax.set_ylabel("win rate", color=INK)
+    ax.set_ylim(-0.02, 1.02)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    for index, opponent in enumerate(dict.fromkeys(row["opponent"] for row in rows)):
+        colour = COLOURS[index % len(COLOURS)]
+        mine = sorted((row for row in rows if row["opponent"] == opponent), key=lambda row: row["games"])
+        games, rate, low, high = (np.array([row[k] for row in mine]) for k in ("games", "win_rate", "low", "high"))
+        ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(
+            games, rate, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"vs {opponent}  {rate[-1]:.1%}"
+        )
+        for row in mine:
+            if row["kind"] == "final":
+                ax.errorbar(
+                    row["games"],
+                    row["win_rate"],
+                    yerr=[[row["win_rate"] - row["low"]], [row["high"] - row["win_rate"]]],
+                    color=colour,
+                    marker="o",
+                    markersize=6,
+                    capsize=4,
+                )
+    if rows:
+        ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+
+
+def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """Every value pale, their running mean over a 30th of the whole on top."""
+    ax.set_ylabel(label, color=INK)
+    if len(x) == 0:
+        return
+    stride = -(-len(x) // MAX_POINTS)
+    ax.plot(x[::stride], y[::stride], color=PALE, linewidth=0.8)
+    width = max(1, len(y) // 30)
+    ax.plot(x[::stride], running_mean(np.asarray(y, float), width)[::stride], color=INK, linewidth=1.6)
+
+
+def running_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """[N] mean of each value and the up to `width` on either side of it that exist, as many left as right."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    index = np.arange(len(values))
+    reach = np.minimum(np.minimum(index, index[::-1]), width)
+    return (sums[index + reach + 1] - sums[index - reach]) / (2 * reach + 1)
+
+
+def short(value: float, _: object = None) -> str:
+    """1500 as '1.5k', 2000000 as '2M'."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"

@@ -1,0 +1,291 @@
+"""The loop that every algorithm shares: updates, metrics, evaluation, checkpoints, progress.
+
+An algorithm is a module with
+    Config                                 frozen dataclass of settings, with `games` and `opponents` at least
+    TrainState                             NamedTuple of arrays, all finite, with `games` and `updates` at least
+    check(config, game)                    UserError if the settings or the game's kind do not fit
+    init(config, game, key)                the first TrainState
+    update(config, game, opponents, state)   the next TrainState and scalar metrics, 'loss' among them
+    policy(config, game, state)            the greedy player of what was learned
+Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
+multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.sharding import NamedSharding, PartitionSpec
+
+from boardrl import plots, report
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.interrupt import Interrupted, Interrupts
+from boardrl.policy import Policy
+from boardrl.progress import Bar, track
+from boardrl.run import Run
+
+DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How often the loop does what beside training."""
+
+    log_every: int = setting(10, "updates averaged in one line of metrics.jsonl")
+    evaluate_every: int = setting(0, "games of training between two evaluations; 0: a 20th of --games")
+    evaluate_games: int = setting(1000, "games of an evaluation against each opponent")
+    final_games: int = setting(10000, "games of the evaluation at the end against each opponent")
+    evaluate_against: str = setting("random", "opponents, joined by commas: each takes all other seats in turn")
+    checkpoint_every: float = setting(60.0, "seconds between checkpoints; each evaluation and the end make one too")
+    keep_checkpoints: int = setting(3, "newest checkpoints that are kept")
+
+    def __post_init__(self) -> None:
+        least = {"evaluate_every": 0, "checkpoint_every": 0}
+        for field in dataclasses.fields(self):
+            value, bound = getattr(self, field.name), least.get(field.name, 1)
+            if field.name != "evaluate_against" and not value >= bound:
+                raise UserError(f"--{field.name}={value} is too small: expected at least {bound}")
+
+    def resolve(self, num_games: int) -> Schedule:
+        """The same with numbers in place of what depends on the length of the training."""
+        return dataclasses.replace(self, evaluate_every=self.evaluate_every or max(1, num_games // 20))
+
+
+class Strength(NamedTuple):
+    """How a policy did in one seat against an opponent in all others."""
+
+    opponent: str
+    played: int  # games
+    win_rate: float  # with its 95 % interval
+    low: float
+    high: float
+    points: float  # mean return
+    wins: int
+    draws: int
+    losses: int
+    seed: int  # of the match
+
+    def __str__(self) -> str:
+        return f"vs {self.opponent} {100 * self.win_rate:.1f} % [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+
+
+class Evaluate(Protocol):
+    """Matches of a policy against each opponent; `bar` can show how far they have come."""
+
+    def __call__(self, policy: Policy, *, num_games: int, seed: int, bar: Bar) -> Sequence[Strength]: ...
+
+
+class Task(NamedTuple):
+    """What is learned, how, and against whom it is measured."""
+
+    algorithm: Any  # the module
+    config: Any  # its Config
+    game: Game[Any]
+    opponents: tuple[Policy, ...]  # who take seats in training
+    evaluate: Evaluate
+    schedule: Schedule
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """How a session of training ended."""
+
+    state: Any  # the TrainState
+    strengths: Sequence[Strength]  # of the final evaluation
+    interrupted: bool
+
+
+class Diverged(UserError):
+    """The numbers have left the finite."""
+
+
+def train(task: Task, run: Run) -> Outcome:
+    """Trains until `config.games` games have ended, from the newest checkpoint of the run if there is one."""
+    with track("train", task.config.games, "games") as bar, Interrupts(bar.say) as interrupts:
+        session = _Session(task, run, bar, interrupts)
+        try:
+            session.train()
+            strengths = session.evaluate(final=True)
+        except Interrupted:
+            session.save()
+            session.show("interrupted")
+            return Outcome(session.state, (), interrupted=True)
+        except Diverged as divergence:
+            session.show(f"stopped: {divergence}")
+            raise
+        session.show("finished")
+        return Outcome(session.state, strengths, interrupted=False)
+
+
+class _Session:
+    """The loop from a start or a checkpoint to an end."""
+
+    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts) -> None:
+        self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
+        first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
+        self.shardings = shardings(first)
+        restored = run.restore(first, bar.say)
+        state, place = restored or (first, {"rows": [], "evaluated": -1})
+        self.updates, self.games = int(state.updates), int(state.games)
+        # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.
+        self.state = jax.tree.map(jnp.copy, _put(state, self.shardings))
+        # The place of the loop between two lines of metrics; checkpoints keep it too.
+        self.rows: list[dict[str, float]] = place["rows"]  # metrics of each update since the last line
+        self.evaluated: int = place["evaluated"]  # games at the last evaluation, -1 before the first
+        self.note = ""  # the latest strength, for the progress bar
+        self.compiled = False
+        self.seconds, self.games_timed = 0.0, 0  # since the last line
+        self.next_save = 0.0
+        self.next_show = 0.0
+        self.save()
+
+    def train(self) -> None:
+        """Goes on until enough games have ended, counted after every line of metrics."""
+        every = self.task.schedule.resolve(self.task.config.games).evaluate_every
+        while self.rows or self.games < self.task.config.games:
+            if not self.rows and self.games // every > self.evaluated // every:
+                self.evaluate()
+            self.advance()
+            if len(self.rows) == self.task.schedule.log_every:
+                self.log()
+            if self.interrupts.asked:
+                raise Interrupted
+            if time.monotonic() >= self.next_save:
+                self.save()
+        self.save()
+
+    def advance(self) -> None:
+        """Updates until a line of metrics is full, or sooner if a checkpoint is due.
+
+        The device works on one update while the metrics of the one before are looked at.
+        """
+        task, began, games_before = self.task, time.monotonic(), self.games
+        num_waiting = task.schedule.log_every - len(self.rows) if self.compiled else 1
+        previous = None
+        while num_waiting:
+            self.state, metrics = _update(
+                task.algorithm.update, task.config, task.game, task.opponents, self.state, shardings=self.shardings
+            )
+            if previous is not None:
+                self._take(previous)
+            previous = metrics
+            num_waiting -= 1
+            if self.interrupts.asked or time.monotonic() >= self.next_save:
+                break
+        self._take(previous)
+        if self.compiled:
+            self.seconds += time.monotonic() - began
+            self.games_timed += self.games - games_before
+        else:
+            self.compiled = True
+            self.bar.restart(self.games)
+
+    def log(self) -> None:
+        """Writes the mean of the metrics since the last line."""
+        means = {name: math.fsum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
+        count = {"updates": self.updates, "games": self.games}
+        self.run.log("metrics.jsonl", {"kind": "train", **count, **means})
+        if self.seconds > 0:
+            rate = self.games_timed / self.seconds
+            self.run.log("speed.jsonl", {**count, "seconds": self.seconds, "games_per_second": rate})
+        self.rows, self.seconds, self.games_timed = [], 0.0, 0
+
+    def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
+        """Plays against each opponent, with a seed that follows from the run's seed and the update."""
+        task = self.task
+        # On the host, as matches choose devices of their own.
+        policy = jax.device_get(task.algorithm.policy(task.config, task.game, self.state))
+        num_games = task.schedule.final_games if final else task.schedule.evaluate_games
+        seed = int(np.random.SeedSequence([task.seed, self.updates, final]).generate_state(1)[0])
+        with self.interrupts.breakable():
+            strengths = task.evaluate(policy, num_games=num_games, seed=seed, bar=self.bar)
+        for strength in strengths:
+            count = {"updates": self.updates, "games": self.games}
+            self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
+        self.note = "  ".join(map(str, strengths))
+        if not final:
+            self.evaluated = self.games
+            self.bar.say(f"{self.games:,} games: {self.note}")
+            self.save()
+            if time.monotonic() >= self.next_show:
+                self.show("under way")
+        return strengths
+
+    def save(self) -> None:
+        """Writes a checkpoint of finite numbers."""
+        state = jax.device_get(self.state)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(state):
+            if jnp.issubdtype(leaf.dtype, jnp.inexact) and not np.isfinite(leaf).all():
+                self._diverge(jax.tree_util.keystr(path, simple=True, separator="."), "not finite")
+        place = {"rows": self.rows, "evaluated": self.evaluated}
+        self.run.save(state, place=place, keep=self.task.schedule.keep_checkpoints)
+        self.next_save = time.monotonic() + self.task.schedule.checkpoint_every
+
+    def show(self, status: str) -> None:
+        """Refreshes the plot and the report."""
+        began = time.monotonic()
+        plots.write(self.run)
+        report.write(self.run, self.task.game, status=status)
+        now = time.monotonic()
+        self.next_show = now + DRAWING_SHARE * (now - began)
+
+    def _take(self, metrics: Any) -> None:
+        """Looks at the metrics of one update, which may have to be waited for."""
+        row = {name: float(value) for name, value in jax.device_get(metrics).items()}
+        self.updates += 1
+        self.games = int(row.pop("games"))
+        for name, value in row.items():
+            if not math.isfinite(value):
+                self._diverge(name, value)
+        self.rows.append(row)
+        self.bar.update(self.games, f"loss {row['loss']:.4g}  {self.note}")
+
+    def _diverge(self, name: str, value: Any) -> NoReturn:
+        raise Diverged(
+            f"{name} became {value} at update {self.updates}; the last good checkpoint is of update "
+            f"{self.run.newest()}: start a new run with a lower learning rate or other settings"
+        )
+
+
+def shardings(state: Any) -> tuple[NamedSharding, ...]:
+    """Where the leaves of a state stay: what lies spread over a mesh as it is, all else on every device of it.
+
+    Fixed, so that a resumed run computes with the same partial sums, and in the same order, as one that was
+    never stopped.
+    """
+    leaves = jax.tree.leaves(state)
+    named = [leaf.sharding for leaf in leaves if isinstance(leaf.sharding, NamedSharding)]
+    mesh = named[0].mesh if named else jax.sharding.Mesh(jax.local_devices()[:1], ("lanes",))
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    return tuple(leaf.sharding if isinstance(leaf.sharding, NamedSharding) else everywhere for leaf in leaves)
+
+
+def _put(state: Any, places: tuple[NamedSharding, ...]) -> Any:
+    return jax.device_put(state, jax.tree.unflatten(jax.tree.structure(state), places))
+
+
+@functools.partial(jax.jit, static_argnames=("update", "config", "game", "shardings"), donate_argnames="state")
+def _update(
+    update: Any,
+    config: Any,
+    game: Game[Any],
+    opponents: tuple[Policy, ...],
+    state: Any,
+    *,
+    shardings: tuple[NamedSharding, ...],
+) -> tuple[Any, dict[str, Array]]:
+    """An algorithm's update whose result lies where its input lay, and the games ended so far as one more metric."""
+    state, metrics = update(config, game, opponents, state)
+    places = jax.tree.unflatten(jax.tree.structure(state), shardings)
+    return jax.lax.with_sharding_constraint(state, places), {**metrics, "games": state.games}

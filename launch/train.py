@@ -1,0 +1,188 @@
+"""Trains a player by self-play, measures it, and keeps everything in a run directory.
+
+  python -m launch.train --game=tic_tac_toe --algo=td_lambda
+  python -m launch.train --game=pig:players=3,target=30 --seed=1 --games=50000
+  python -m launch.train --resume=runs/tic_tac_toe-td_lambda-20250101T120000Z-s0
+
+Ctrl-C ends with a checkpoint; --resume goes on from there to the same weights, bit by bit, as a run that was never
+stopped. Give --game and --algo together with --help to see the settings that suit them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import pathlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+
+from boardrl import arena, config, registry, report, training
+from boardrl import run as runs
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.interrupt import EXIT_CODE
+from boardrl.players import Player
+from boardrl.policy import Policy
+from boardrl.progress import Bar
+from boardrl.training import Schedule, Strength
+from launch import cli, learners, lineup
+
+RUNS_DIR = "runs"
+# What may differ on --resume: it decides when to stop or what is kept, not what the numbers are.
+MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    game: str = setting("", f"what is played, with its options; known: {', '.join(registry.names())}")
+    algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(learners.names())}")
+    seed: int = setting(0, "decides all that is random")
+    run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
+    runs_dir: str = setting(RUNS_DIR, "folder of the run directories")
+    resume: str = setting(
+        "", "run directory to go on with; of its settings only --games (upwards) and those on checkpoints may change"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**32:
+            raise UserError(f"--seed={self.seed} is out of range: expected 0 to {2**32 - 1}")
+        if self.resume and (self.run or self.runs_dir != RUNS_DIR):
+            raise UserError("--resume names the run directory already; leave out --run and --runs_dir")
+
+
+def more(settings: TrainConfig) -> cli.More:
+    """The settings of the loop and of the algorithm, with defaults from the stored run or from the game."""
+    if settings.resume:
+        stored = runs.read_config(pathlib.Path(settings.resume))
+        algorithm = learners.load(stored["algo"])
+        schedule = dataclasses.asdict(config.from_dict(Schedule, stored["schedule"]))
+        learning = dataclasses.asdict(config.from_dict(algorithm.Config, stored["settings"]))
+        own = {name: stored[name] for name in ("game", "algo", "seed")}
+    else:
+        algorithm = learners.load(settings.algo)
+        game = registry.make(settings.game) if settings.game else None
+        suited = dict(getattr(game, "defaults", {}).get(settings.algo, {}))
+        ours = {field.name for field in dataclasses.fields(Schedule)}
+        schedule = {name: value for name, value in suited.items() if name in ours}
+        learning = {name: value for name, value in suited.items() if name not in ours}
+        own = {}
+    sections = [
+        cli.Section("evaluation, checkpoints and metrics", Schedule, schedule),
+        cli.Section(f"settings of {stored['algo'] if settings.resume else settings.algo}", algorithm.Config, learning),
+    ]
+    return cli.More(sections, own)
+
+
+def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
+    if not settings.game:
+        raise UserError(f"no game given: expected --game=NAME with one of {', '.join(registry.names())}")
+    game, algorithm = registry.make(settings.game), learners.load(settings.algo)
+    schedule = schedule.resolve(learning.games)
+    asked = {
+        "game": registry.describe(game),
+        "algo": settings.algo,
+        "seed": settings.seed,
+        "settings": dataclasses.asdict(learning),
+        "schedule": dataclasses.asdict(schedule),
+    }
+    if settings.resume:
+        check_unchanged(pathlib.Path(settings.resume), asked)
+    algorithm.check(learning, game)
+    task = training.Task(
+        algorithm,
+        learning,
+        game,
+        seat_opponents(learning.opponents, game),
+        functools.partial(evaluate, game, lineup.make(schedule.evaluate_against, game)),
+        schedule,
+        settings.seed,
+    )
+    with open_run(settings, game, asked) as run:
+        print(f"{settings.algo} on {asked['game']} in {run.path}", file=sys.stderr)
+        outcome = training.train(task, run)
+        resume, *others = report.commands(run, game)
+        if outcome.interrupted:
+            print(f"stopped after {int(outcome.state.games):,} games; to go on: {resume}")
+            sys.exit(EXIT_CODE)
+        print("\n".join(["", *report.strength_lines(run), "", f"plot      {run.path / 'learning_curve.png'}"]))
+        print(
+            "\n".join([f"train on  {resume} --games={2 * learning.games}", *(f"evaluate  {line}" for line in others)])
+        )
+
+
+def open_run(settings: TrainConfig, game: Game[Any], asked: Mapping[str, Any]) -> runs.Run:
+    """The new run directory, or the one to go on with."""
+    if not settings.resume:
+        default = runs.default_path(pathlib.Path(settings.runs_dir), game, settings.algo, settings.seed)
+        return runs.Run.create(pathlib.Path(settings.run) if settings.run else default, asked)
+    run = runs.Run.resume(pathlib.Path(settings.resume))
+    run.write_config({**run.config, **asked})
+    then = {**run.config["versions"], "devices": run.config["devices"]}
+    now = {**runs.versions(), "devices": jax.local_device_count()}
+    if changed := [f"{name} {then.get(name)} is now {now[name]}" for name in now if now[name] != then.get(name)]:
+        print(f"note: {', '.join(changed)}; the last bits of the numbers may differ from then on", file=sys.stderr)
+    return run
+
+
+def check_unchanged(path: pathlib.Path, asked: Mapping[str, Any]) -> None:
+    """Refuses flags beside --resume that would make another run of it."""
+    both = (runs.read_config(path), asked)
+    flat_had, flat_asked = ({**facts, **facts["settings"], **facts["schedule"]} for facts in both)
+    for name, value in json.loads(json.dumps(flat_asked)).items():
+        if name in ("settings", "schedule", *MAY_CHANGE) or value == flat_had[name]:
+            continue
+        raise UserError(
+            f"--{name}={value} contradicts {flat_had[name]!r} of {str(path)!r}; on --resume only "
+            f"{', '.join('--' + change for change in MAY_CHANGE)} may change"
+        )
+    if flat_asked["games"] < flat_had["games"]:
+        raise UserError(
+            f"--games={flat_asked['games']} is less than {flat_had['games']} of {str(path)!r}; it can only be raised"
+        )
+
+
+def seat_opponents(text: str, game: Game[Any]) -> tuple[Policy, ...]:
+    """The players that take seats in training."""
+    policies = []
+    for player in lineup.make(text, game):
+        if player.policy is None:
+            raise UserError(
+                f"opponent {player.name!r} plays one game at a time on the host, too slow to train with; use others"
+            )
+        policies.append(player.policy)
+    return tuple(policies)
+
+
+def evaluate(
+    game: Game[Any], opponents: Sequence[Player], policy: Policy, *, num_games: int, seed: int, bar: Bar
+) -> list[Strength]:
+    """The policy in one seat, each opponent in turn in all others."""
+    strengths = []
+    for opponent in opponents:
+        players = [Player("learned", policy), *[opponent] * (game.spec.num_players - 1)]
+        part = bar.part(f"against {opponent.name}", num_games)
+        score = arena.match(game, players, num_games=num_games, seed=seed, bar=part).players[0]
+        strengths.append(
+            Strength(
+                opponent.name,
+                score.games,
+                score.win_rate,
+                score.low,
+                score.high,
+                points=score.points,
+                wins=score.wins,
+                draws=score.draws,
+                losses=score.losses,
+                seed=seed,
+            )
+        )
+    return strengths
+
+
+if __name__ == "__main__":
+    cli.run(main, TrainConfig, more=more)

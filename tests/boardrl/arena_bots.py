@@ -1,0 +1,48 @@
+"""Host players for the tests, as a user would write them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any
+
+import numpy as np
+
+
+class Careful:
+    """Pig's `hold`, on the host."""
+
+    def __init__(self, *, total: int = 20) -> None:
+        self.total = total
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        assert isinstance(state.scores, np.ndarray)
+        enough = state.total >= self.total or state.scores[state.turn] + state.total >= game.target
+        return 1 if enough else 0
+
+
+@dataclasses.dataclass
+class Moody:
+    """Tic-tac-toe: after `patience` moves it takes the last free cell."""
+
+    patience: int = 2
+    moves: int = 0
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        self.moves += 1
+        free = np.flatnonzero(state.board == 0)
+        return int(free[-1] if self.moves > self.patience else rng.choice(free))
+
+
+class Cheat:
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        return 99
+
+
+class Dying:
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        os._exit(3)
+
+
+class Mute:
+    pass

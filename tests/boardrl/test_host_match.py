@@ -1,0 +1,88 @@
+"""Host players: the same games whether played on device, here or in other processes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from arena_bots import Careful, Cheat
+from tiny_games import Coin
+
+from boardrl import arena, host_match
+from boardrl.errors import UserError
+from boardrl.players import Bot, Player, make, make_lineup
+from boardrl.policy import Policy, Uniform
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
+
+GAME = Pig(target=20)
+
+
+def test_a_bot_that_plays_as_a_policy_gets_the_same_games():
+    policy, bot, other = make_lineup("hold(total=8),arena_bots:Careful(total=8),random", GAME)
+    for index in range(12):
+        with_policy = host_match.play_game(GAME, [policy, other], seed=3, index=index)
+        with_bot = host_match.play_game(GAME, [bot, other], seed=3, index=index)
+        assert with_policy == with_bot
+        assert sorted(with_bot.returns) == [-1.0, 1.0]
+        assert not with_bot.cut
+
+
+def test_games_differ_by_index_and_by_seed():
+    lineup = make_lineup("arena_bots:Careful,random", GAME)
+
+    def winners(seed, first):
+        return [host_match.play_game(GAME, lineup, seed=seed, index=first + n).returns[0] for n in range(40)]
+
+    assert len(set(winners(0, 0))) == 2
+    assert winners(0, 0) == winners(0, 0)
+    assert winners(0, 0) != winners(0, 40)
+    assert winners(0, 0) != winners(1, 0)
+
+
+def test_the_number_of_processes_changes_nothing():
+    game = TicTacToe()
+    lineup = make_lineup("arena_bots:Moody(patience=1),random", game)
+    here = arena.match(game, lineup, num_games=30, seed=7, processes=1)
+    assert here == arena.match(game, lineup, num_games=30, seed=7, processes=2)
+    assert here != arena.match(game, lineup, num_games=30, seed=8, processes=1)
+    # Nor does it matter that a bot with a memory sits twice at the table.
+    both = make_lineup("arena_bots:Moody(patience=1),arena_bots:Moody(patience=1)", game)
+    twice = arena.match(game, [both[0], both[0]], num_games=6, seed=7, processes=1)
+    assert twice == arena.match(game, both, num_games=6, seed=7, processes=1)
+
+
+def test_a_mistake_in_another_process_is_one_sentence():
+    game = TicTacToe()
+    message = r"player 'arena_bots:Cheat' chose 99; expected one of the legal actions \[0, 1, 2, 3, 4, 5, 6, 7, 8\]"
+    with pytest.raises(UserError, match=message):
+        arena.match(game, make_lineup("arena_bots:Cheat,random", game), num_games=4, seed=0, processes=2)
+
+
+def test_a_process_that_dies_is_noticed():
+    game = TicTacToe()
+    with pytest.raises(RuntimeError, match="a process that played games of the match died"):
+        arena.match(game, make_lineup("arena_bots:Dying,random", game), num_games=4, seed=0, processes=2)
+
+
+def test_what_has_no_text_is_played_here():
+    lineup = [Player("mine", host=Bot(Careful, {"total": 8})), make("random", GAME)]
+    match = arena.match(GAME, lineup, num_games=20, seed=1, processes=2)
+    named = make_lineup("arena_bots:Careful(total=8),random", GAME)
+    assert match.players[0][1:] == arena.match(GAME, named, num_games=20, seed=1, processes=1).players[0][1:]
+    unregistered = Coin(heads=0.0, max_steps=5)
+    lineup = [Player("bot", host=Bot(Cheat, {})), Player("random", Policy(Uniform(unregistered)))]
+    assert arena.match(unregistered, lineup, num_games=3, seed=0).cut == 3
+
+
+@pytest.mark.parametrize("action", [True, 1.0, None, -1, np.int64(9)])
+def test_only_legal_actions_are_taken(action):
+    class Odd:
+        def reset(self):
+            pass
+
+        def choose(self, game, state, rng):
+            return action
+
+    game = TicTacToe()
+    with pytest.raises(UserError, match=r"player 'odd' chose .* expected one of the legal actions"):
+        host_match.play_game(game, [Player("odd", host=Odd())] * 2, seed=0, index=0)

@@ -1,0 +1,70 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from boardrl.interrupt import EXIT_CODE, Interrupted, Interrupts
+
+
+def test_the_first_signal_asks():
+    said = []
+    with Interrupts(said.append) as interrupts:
+        assert not interrupts.asked
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+        assert interrupts.asked
+        with pytest.raises(Interrupted), interrupts.breakable():
+            raise AssertionError("not to be begun")
+    assert len(said) == 1
+    assert "once more ends at once" in said[0]
+
+
+def test_breakable_work_ends_where_it_stands():
+    done = []
+
+    def work():
+        done.append(1)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+        done.append(2)
+
+    with Interrupts(print) as interrupts, pytest.raises(Interrupted), interrupts.breakable():
+        work()
+    assert done == [1]
+
+
+def test_other_signals_do_not_count():
+    old = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with Interrupts(print) as interrupts:
+            for _ in range(3):
+                os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.05)
+            assert not interrupts.asked
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+
+
+def test_the_second_signal_ends_even_a_stuck_process():
+    """In a call that does not come back to the interpreter, as a long compilation, no Python handler can run."""
+    script = (
+        "import hashlib\n"
+        "from boardrl.interrupt import Interrupts\n"
+        "with Interrupts(lambda line: print(line, flush=True)):\n"
+        "    print('ready', flush=True)\n"
+        "    hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert "once more" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == EXIT_CODE
+    finally:
+        process.kill()
+        process.communicate()

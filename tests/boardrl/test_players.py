@@ -1,0 +1,134 @@
+"""Players by name: what each text makes, and the sentence for each that makes none."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import re
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from boardrl import players
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.players import Makers, Player, make, make_lineup
+from boardrl.policy import Policy, Strategy, Uniform
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
+
+PIG = Pig(target=20)
+TTT = TicTacToe()
+
+
+def wanted(player: Player, state) -> list[int]:
+    """The legal actions that a policy does not rule out."""
+    return np.flatnonzero(np.isfinite(logits(player, state)) & np.asarray(TTT.legal(state))).tolist()
+
+
+def logits(player: Player, state) -> list[float]:
+    return player.policy.apply(player.policy.params, state).tolist()
+
+
+def test_policies_by_name():
+    random, hold, early = make_lineup("random, hold, hold(total=5)", PIG)
+    assert random.policy == Policy(Uniform(PIG))
+    assert hold.policy == Policy(Strategy(PIG, "hold"))
+    assert early.policy == Policy(Strategy(PIG, "hold", (("total", 5),)))
+    assert [player.name for player in (random, hold, early)] == ["random", "hold", "hold(total=5)"]
+    at_stake = PIG.from_text("0 0 6 0 decides")
+    assert logits(hold, at_stake) == [0.0, -np.inf]
+    assert logits(early, at_stake) == [-np.inf, 0.0]
+
+
+def test_greedy_takes_the_best_afterstate():
+    # The middle takes four lines from the other, a corner three, an edge two.
+    for text in ("greedy", "greedy(value=lines)"):
+        assert wanted(make(text, TTT), TTT.init()) == [4]
+    assert wanted(make("greedy", TTT), TTT.from_text("... .X. ... 1")) == [0, 2, 6, 8]
+    # A finished game counts by its returns, not by open lines.
+    assert wanted(make("greedy", TTT), TTT.from_text("XX. OO. ... 0")) == [2]
+
+
+def test_perfect_takes_a_win_and_stops_one():
+    perfect = make("perfect", TTT)
+    assert wanted(perfect, TTT.from_text("XX. OO. ... 0")) == [2]
+    assert wanted(perfect, TTT.from_text("XX. .O. ... 1")) == [2]
+    assert wanted(perfect, TTT.from_text("... .X. ... 1")) == [0, 2, 6, 8]
+
+
+def test_bots_and_their_options():
+    state = PIG.from_text("0 0 6 0 decides")._replace(scores=np.zeros(2, np.int32))
+    rng = np.random.default_rng(0)
+    assert make("arena_bots:Careful", PIG).host.choose(PIG, state, rng) == 0
+    assert make("arena_bots:Careful(total=5)", PIG).host.choose(PIG, state, rng) == 1
+    bot = make("arena_bots:Moody(patience=0)", TTT).host  # options of a dataclass
+    assert bot.choose(TTT, TTT.init(), rng) == 8
+
+
+def always_first(text: str, game: Game) -> Player | None:
+    return Player(text, Policy(Uniform(game), jnp.zeros(1))) if text.startswith("first") else None
+
+
+MORE = Makers("test_players:MORE", {"first": always_first})
+
+
+def test_makers_add_kinds_that_any_process_finds():
+    player = make("first(x=1)", PIG, MORE)
+    assert (player.name, player.text, player.makers) == ("first(x=1)", "first(x=1)", "test_players:MORE")
+    assert players.load_makers(player.makers) is MORE
+    assert players.remake(player, PIG).policy.params.shape == (1,)
+    assert make("random", PIG, MORE).policy.params == ()  # the game's own come first
+    assert make("random", PIG).makers == ""
+
+
+class Loaded(NamedTuple):
+    game: Game
+    policy: Policy
+
+
+def test_runs_are_recognised_by_their_path(tmp_path):
+    def load(path: pathlib.Path) -> Loaded:
+        assert path == tmp_path
+        return Loaded(PIG, Policy(Uniform(PIG), "learned"))
+
+    makers = Makers("", {"a run directory": functools.partial(players.learned, load=load)})
+    assert make(str(tmp_path), PIG, makers).policy.params == "learned"
+    with pytest.raises(UserError, match=r"learned pig:target=20, not pig; choose that game or another player"):
+        make(str(tmp_path), Pig(), makers)
+    with pytest.raises(UserError, match=r"unknown player 'no/such'; pig knows random, perfect, hold, a run directory"):
+        make("no/such", PIG, makers)
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "message"),
+    [
+        (
+            "hodl",
+            PIG,
+            "unknown player 'hodl' (did you mean 'hold'?); pig knows random, perfect, hold and package.modul",
+        ),
+        ("zzz", TTT, "unknown player 'zzz'; tic_tac_toe knows random, perfect, greedy and package.module:Class"),
+        ("", TTT, "unknown player ''; tic_tac_toe knows"),
+        ("greedy", PIG, "unknown player 'greedy'; pig knows"),
+        ("greedy(value=x)", TTT, "unknown value 'x' of player 'greedy'; tic_tac_toe offers lines"),
+        ("random(x=1)", PIG, "unknown option 'x' of player 'random'; player 'random' takes no options"),
+        ("hold(totl=5)", PIG, "unknown option 'totl' of player 'hold' (did you mean 'total'?)"),
+        ("hold(total=five)", PIG, "bad value total='five' of player 'hold': expected an integer"),
+        ("hold(total=5", PIG, "closed by ')'"),
+        ("no_such_module:Bot", PIG, "player 'no_such_module:Bot' cannot be loaded: No module named 'no_such_module'"),
+        ("arena_bots:Nobody", PIG, "player 'arena_bots:Nobody' cannot be loaded: module 'arena_bots' has no attribute"),
+        ("arena_bots:Mute", PIG, "player 'arena_bots:Mute' has no method choose(game, state, rng) -> action"),
+        ("arena_bots:Cheat(x=1)", PIG, "unknown option 'x' of player 'arena_bots:Cheat'; player 'arena_bots:Cheat' ta"),
+    ],
+)
+def test_mistakes_are_one_sentence(text, game, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        make(text, game)
+
+
+def test_a_player_is_one_of_two_kinds():
+    with pytest.raises(ValueError, match="one of the two"):
+        Player("nobody")

@@ -1,0 +1,75 @@
+import struct
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from boardrl import plots
+
+
+def strength(games, opponent, rate, kind="strength"):
+    return {
+        "kind": kind,
+        "games": games,
+        "opponent": opponent,
+        "win_rate": rate,
+        "low": rate - 0.1,
+        "high": rate + 0.05,
+    }
+
+
+ROWS = [
+    strength(0, "random", 0.5),
+    strength(0, "hold", 0.2),
+    strength(100, "random", 0.7),
+    strength(100, "hold", 0.4, "final"),
+]
+
+
+def test_strength_is_drawn_with_its_interval_for_each_opponent():
+    ax = Figure().subplots()
+    plots.draw_strength(ax, ROWS)
+    curves = [line for line in ax.get_lines() if line.get_label().startswith("vs")]
+    assert [line.get_label() for line in curves] == ["vs random  70.0%", "vs hold  40.0%"]
+    np.testing.assert_allclose(curves[0].get_xydata(), [[0, 0.5], [100, 0.7]])
+    np.testing.assert_allclose(curves[1].get_xydata(), [[0, 0.2], [100, 0.4]])
+    band = {tuple(np.round(point, 6)) for point in ax.collections[0].get_paths()[0].vertices}
+    assert {(0, 0.4), (0, 0.55), (100, 0.6), (100, 0.75)} <= band
+
+
+def test_lines_show_every_value_and_their_mean():
+    ax = Figure().subplots()
+    plots.draw_line(ax, [10, 20, 30], [3.0, 0.0, 6.0], "loss")
+    raw, smooth = ax.get_lines()
+    np.testing.assert_allclose(raw.get_ydata(), [3, 0, 6])
+    np.testing.assert_allclose(smooth.get_ydata(), [3, 3, 6])
+    assert ax.get_ylabel() == "loss"
+
+
+def test_long_lines_are_thinned_out():
+    ax = Figure().subplots()
+    plots.draw_line(ax, range(9999), np.ones(9999), "loss")
+    assert [len(line.get_xdata()) for line in ax.get_lines()] == [2000, 2000]
+
+
+def test_running_mean():
+    values = np.array([1.0, 2.0, 6.0, 4.0, 5.0])
+    np.testing.assert_allclose(plots.running_mean(values, 1), [1, 3, 4, 5, 5])
+    np.testing.assert_allclose(plots.running_mean(values, 2), [1, 3, 18 / 5, 5, 5])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (950, "950"), (1500, "1.5k"), (2e6, "2M"), (-3000, "-3k"), (0.5, "0.5")]
+)
+def test_short(value, text):
+    assert plots.short(value) == text
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_the_picture_has_its_size_from_the_first_moment_on(begun):
+    train = {"kind": "train", "games": 50, "loss": 0.3}
+    png = plots.learning_curve(
+        [*ROWS, train] if begun else [], [{"games": 50, "games_per_second": 7}] if begun else [], "a"
+    )
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", png[16:24]) == (880, 880)

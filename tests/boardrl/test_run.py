@@ -1,0 +1,228 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import jax
+import linear_learner
+import numpy as np
+import pytest
+
+from boardrl import checkpoint, run
+from boardrl.errors import UserError
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
+
+SETTINGS = linear_learner.Config()
+FACTS = {"game": "tic_tac_toe", "algo": "linear", "seed": 5, "schedule": {}}
+FACTS["settings"] = {"games": 40, "opponents": "", "lanes": 8, "step_size": 0.1}
+
+
+@pytest.fixture(scope="module")
+def first():
+    return linear_learner.init(SETTINGS, TicTacToe(), jax.random.key(0))
+
+
+@pytest.fixture
+def path(tmp_path, first):
+    """A run with checkpoints of updates 10, 20 and 30, and a line of metrics after each and every one."""
+    path = tmp_path / "runs" / "mine"
+    with run.Run.create(path, FACTS) as opened:
+        for updates in (10, 20, 30):
+            opened.log("metrics.jsonl", {"updates": updates})
+            opened.log("speed.jsonl", {"seconds": updates / 10})
+            state = first._replace(updates=np.int32(updates), weights=first.weights + updates)
+            opened.save(state, place={"evaluated": updates}, keep=3)
+        opened.log("metrics.jsonl", {"updates": 40})
+    return path
+
+
+def spoil(path, updates):
+    (path / "checkpoints" / str(updates) / checkpoint.MANIFEST).unlink()
+
+
+def restore(path, first):
+    said = []
+    with run.Run.resume(path) as opened:
+        return opened.restore(first, said.append), said, opened.logs["metrics.jsonl"]
+
+
+def test_a_run_says_what_made_it(path):
+    stored = run.read_config(path)
+    assert {name: stored[name] for name in FACTS} == FACTS
+    assert stored["versions"]["jax"] == jax.__version__
+    assert stored["devices"] == jax.local_device_count()
+
+
+def test_an_existing_directory_is_never_overwritten(path, tmp_path):
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    with pytest.raises(UserError, match=r"exists already.*--resume"):
+        run.Run.create(path, FACTS)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="exists already"):
+        run.Run.create(tmp_path / "empty", FACTS)
+    with pytest.raises(UserError, match="cannot be made"):
+        run.Run.create(path / "config.json" / "run", FACTS)
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+
+
+def test_default_paths_are_safe_and_free(tmp_path):
+    first = run.default_path(tmp_path, Pig(players=3, target=30), "td_lambda", 4)
+    assert re.fullmatch(r"pig_players_3_target_30-td_lambda-\d{8}T\d{6}Z-s4", first.name)
+    taken = set()
+    for _ in range(3):  # within one second or two
+        path = run.default_path(tmp_path, TicTacToe(), "td_lambda", 0)
+        path.mkdir()
+        taken.add(path.name)
+    assert len(taken) == 3
+
+
+def test_the_newest_checkpoint_and_the_logs_of_its_moment(path, first):
+    restored, said, metrics = restore(path, first)
+    state, place = restored
+    assert said == []
+    assert place == {"evaluated": 30}
+    np.testing.assert_array_equal(state.weights, np.asarray(first.weights + 30))
+    assert metrics == [{"updates": 10}, {"updates": 20}, {"updates": 30}]
+    assert (path / "metrics.jsonl").read_text() == '{"updates": 10}\n{"updates": 20}\n{"updates": 30}\n'
+
+
+def test_a_torn_last_line_is_cut_off(path, first):
+    with (path / "metrics.jsonl").open("a") as file:
+        file.write('{"updates": 5')
+    assert restore(path, first)[2][-1] == {"updates": 30}
+
+
+def test_new_lines_follow_the_cut(path, first):
+    with run.Run.resume(path) as opened:
+        opened.restore(first, print)
+        opened.log("metrics.jsonl", {"updates": 35})
+        opened.save(first._replace(updates=np.int32(35)), place={}, keep=3)
+    assert (path / "metrics.jsonl").read_text().splitlines()[-2:] == ['{"updates": 30}', '{"updates": 35}']
+    assert checkpoint.steps(path / "checkpoints") == [20, 30, 35]
+    lengths = checkpoint.verify(path / "checkpoints" / "35").notes["lengths"]
+    assert lengths == {name: (path / name).stat().st_size for name in run.LOGS}
+
+
+def test_a_damaged_newest_falls_back_and_says_so(path, first):
+    spoil(path, 30)
+    (state, place), said, metrics = restore(path, first)
+    assert (int(state.updates), place, metrics[-1]) == (20, {"evaluated": 20}, {"updates": 20})
+    assert len(said) == 1
+    assert "checkpoints/30 is damaged (manifest.json is missing)" in said[0]
+    assert sorted(p.name for p in (path / "checkpoints").iterdir()) == ["10", "20", "30.damaged"]
+
+
+def test_two_damaged_fall_back_twice(path, first):
+    spoil(path, 30)
+    spoil(path, 20)
+    (state, _), said, _ = restore(path, first)
+    assert (int(state.updates), len(said)) == (10, 2)
+
+
+def test_metrics_that_were_shortened_fall_back(path, first):
+    (path / "metrics.jsonl").write_text('{"updates": 10}\n{"updates": 20}\n')
+    (state, _), said, _ = restore(path, first)
+    assert int(state.updates) == 20
+    assert "metrics.jsonl is shorter" in said[0]
+
+
+def test_none_good_is_one_sentence(path, first):
+    for updates in (10, 20, 30):
+        spoil(path, updates)
+    with pytest.raises(UserError, match="no good checkpoint left"):
+        restore(path, first)
+
+
+def test_lost_checkpoints_are_not_taken_for_a_fresh_start(path, first):
+    for updates in (10, 20, 30):
+        (path / "checkpoints" / str(updates)).rename(path.parent / str(updates))
+    with pytest.raises(UserError, match="no good checkpoint left"):
+        restore(path, first)
+
+
+def test_killed_before_it_began(tmp_path, first):
+    with run.Run.create(tmp_path / "new", FACTS):
+        pass
+    assert restore(tmp_path / "new", first)[0] is None
+
+
+def test_leftovers_of_a_killed_process_are_removed(path, first):
+    (path / "checkpoints" / ".40.tmp" / "arrays").mkdir(parents=True)
+    (path / ".report.md.tmp").write_text("half")
+    restore(path, first)
+    assert list(path.rglob(".*.tmp")) == []
+
+
+BAD_CONFIGS = {
+    "none": (None, "is no run directory"),
+    "not JSON": ("{", "cannot be read as JSON"),
+    "not text": (b"\xff\xfe\x00", "cannot be read as JSON"),
+    "a list": ("[1]", "not of a boardrl run of format 1"),
+    "foreign": ('{"model": "resnet"}', "not of a boardrl run of format 1"),
+    "newer": (json.dumps({**FACTS, "format": 2, "versions": {}, "devices": 1}), "format 1"),
+    "a field missing": (json.dumps({**FACTS, "format": 1, "versions": {}}), "no proper 'devices'"),
+    "a field of another type": (
+        json.dumps({**FACTS, "format": 1, "versions": {}, "devices": "1"}),
+        "no proper 'devices'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CONFIGS)
+def test_bad_configs_are_one_sentence(path, case):
+    text, sentence = BAD_CONFIGS[case]
+    (path / "config.json").unlink()
+    if text is not None:
+        (path / "config.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(UserError, match=sentence) as error:
+        run.Run.resume(path)
+    assert "\n" not in str(error.value)
+
+
+def test_another_living_process_is_refused(path, first):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", "import sys, pathlib; from boardrl.run import Run\n"
+         f"run = Run.resume(pathlib.Path({str(path)!r})); print('held', flush=True); sys.stdin.read()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert holder.stdout.readline() == "held\n"
+        before = (path / "metrics.jsonl").read_bytes()
+        with pytest.raises(UserError, match=f"in use by process {holder.pid};"):
+            run.Run.resume(path)
+        assert (path / "metrics.jsonl").read_bytes() == before
+        # Looking is free.
+        assert run.load_policy(path, lambda name: linear_learner).game == TicTacToe()
+    finally:
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.communicate()
+    assert int(restore(path, first)[0][0].updates) == 30
+
+
+def test_this_process_cannot_open_a_run_twice(path):
+    with run.Run.resume(path), pytest.raises(UserError, match=f"in use by process {os.getpid()};"):
+        run.Run.resume(path)
+
+
+def test_policies_of_a_run_and_of_its_checkpoints(path, first, capsys):
+    asked = []
+    learned = run.load_policy(path, lambda name: asked.append(name) or linear_learner)
+    assert (asked, learned.game) == (["linear"], TicTacToe())
+    np.testing.assert_array_equal(learned.policy.params, np.asarray(first.weights + 30))
+    older = run.load_policy(path / "checkpoints" / "10", lambda name: linear_learner)
+    np.testing.assert_array_equal(older.policy.params, np.asarray(first.weights + 10))
+    assert learned.policy.apply == older.policy.apply
+    assert capsys.readouterr().err == ""
+
+    spoil(path, 30)
+    newest = run.load_policy(path, lambda name: linear_learner)
+    np.testing.assert_array_equal(newest.policy.params, np.asarray(first.weights + 20))
+    assert "checkpoints/30 is damaged" in capsys.readouterr().err
+    assert (path / "checkpoints" / "30").is_dir()  # a reader moves nothing
+    with pytest.raises(UserError, match="no good checkpoint"):
+        run.load_policy(path / "checkpoints" / "30", lambda name: linear_learner)
+    with pytest.raises(UserError, match="no run directory"):
+        run.load_policy(path / "nowhere" / "x", lambda name: linear_learner)

@@ -1,0 +1,275 @@
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import jax
+import linear_learner
+import numpy as np
+import pytest
+
+from boardrl import checkpoint, run, training
+from boardrl.errors import UserError
+from boardrl.training import Schedule, Strength
+from games.tic_tac_toe import TicTacToe
+
+GAME = TicTacToe()
+CONFIG = linear_learner.Config(games=40)
+SCHEDULE = Schedule(log_every=4, evaluate_every=15, evaluate_games=10, final_games=20)
+
+
+def measure(policy, *, num_games, seed, bar):
+    """Stands in for matches: a figure that any change of the weights would change."""
+    share = float(np.asarray(policy.params).sum()) % 1
+    return [Strength("nobody", num_games, share, 0.0, 1.0, points=share, wins=0, draws=0, losses=0, seed=seed)]
+
+
+def make_task(config=CONFIG, schedule=SCHEDULE, evaluate=measure):
+    return training.Task(linear_learner, config, GAME, (), evaluate, schedule, seed=3)
+
+
+def facts(task):
+    return {
+        "game": "tic_tac_toe",
+        "algo": "linear",
+        "seed": task.seed,
+        "settings": dataclasses.asdict(task.config),
+        "schedule": dataclasses.asdict(task.schedule),
+    }
+
+
+def train(path, task=None):
+    task = task or make_task()
+    with run.Run.resume(path) if path.exists() else run.Run.create(path, facts(task)) as opened:
+        return training.train(task, opened)
+
+
+def read(path, name="metrics.jsonl"):
+    return [json.loads(line) for line in (path / name).read_text().splitlines()]
+
+
+def assert_same(path, state, whole):
+    """The same bits and bytes as the run that was never stopped."""
+    for ours, theirs in zip(jax.tree.leaves(state), jax.tree.leaves(whole.state), strict=True):
+        assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes()
+    assert (path / "metrics.jsonl").read_bytes() == (whole.path / "metrics.jsonl").read_bytes()
+
+
+class Whole:
+    """A run that was never stopped."""
+
+    def __init__(self, path, task):
+        self.path, self.outcome = path, train(path, task)
+        self.state = self.outcome.state
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return Whole(tmp_path_factory.mktemp("runs") / "whole", make_task())
+
+
+def test_the_loop_adds_nothing_to_the_algorithm(whole):
+    """Weights and losses are those of calling `update` by hand, until enough games have ended after a full line."""
+    state = linear_learner.init(CONFIG, GAME, jax.random.key(3))
+    losses, lines = [], []
+    while not (len(losses) % 4 == 0 and int(state.games) >= 40):
+        state, metrics = linear_learner.update(CONFIG, GAME, (), state)
+        losses.append(float(metrics["loss"]))
+        if len(losses) % 4 == 0:
+            lines.append((len(losses), int(state.games), sum(losses[-4:]) / 4))
+    logged = [row for row in read(whole.path) if row["kind"] == "train"]
+    assert [(row["updates"], row["games"]) for row in logged] == [line[:2] for line in lines]
+    np.testing.assert_allclose([row["loss"] for row in logged], [line[2] for line in lines], rtol=1e-6)
+    np.testing.assert_allclose(whole.state.weights, state.weights, rtol=1e-6)
+    assert whole.outcome.interrupted is False
+
+
+def test_evaluations_come_by_games(whole):
+    rows = read(whole.path)
+    at_line = {0: 0} | {row["updates"]: row["games"] for row in rows if row["kind"] == "train"}
+    due, last = [], -1
+    for updates, games in at_line.items():
+        if games // 15 > last // 15 and games < 40:
+            due.append((updates, games))
+            last = games
+    strengths = [row for row in rows if row["kind"] == "strength"]
+    assert len(due) == 3
+    assert [(row["updates"], row["games"]) for row in strengths] == due
+    assert {row["played"] for row in strengths} == {10}
+    assert len({row["seed"] for row in rows if "seed" in row}) == 4  # other games each time
+    assert rows[-1]["kind"] == "final"
+    assert rows[-1]["played"] == 20
+    assert rows[-1]["updates"] == int(whole.state.updates)
+    assert whole.outcome.strengths[0].win_rate == rows[-1]["win_rate"]
+
+
+def test_speed_is_kept_apart(whole):
+    speed = read(whole.path, "speed.jsonl")
+    assert [row["updates"] for row in speed] == [row["updates"] for row in read(whole.path) if row["kind"] == "train"]
+    assert all(row["seconds"] > 0 and row["games_per_second"] >= 0 for row in speed)
+    assert not {"seconds", "games_per_second"} & {name for row in read(whole.path) for name in row}
+
+
+def test_what_a_finished_run_leaves(whole):
+    names = {path.name for path in whole.path.iterdir()}
+    assert names == {
+        "config.json",
+        "metrics.jsonl",
+        "speed.jsonl",
+        "checkpoints",
+        "learning_curve.png",
+        "report.md",
+        "lock",
+    }
+    steps = checkpoint.steps(whole.path / "checkpoints")
+    assert len(steps) == 3
+    assert steps[-1] == int(whole.state.updates)
+    assert "| finished" in (whole.path / "report.md").read_text()
+
+
+def test_the_update_is_compiled_once(whole, tmp_path):
+    before = training._update._cache_size()
+    train(tmp_path / "again")
+    assert training._update._cache_size() == before
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 10])
+def test_ctrl_c_after_any_update_changes_nothing(whole, tmp_path, monkeypatch, stop_at):
+    """Checkpoints after every update, a SIGINT after the n-th: between two lines of metrics as well as after one."""
+    task = make_task(schedule=dataclasses.replace(SCHEDULE, checkpoint_every=0.0))
+    real_save = run.Run.save
+
+    def save(self, state, **more):
+        real_save(self, state, **more)
+        if int(state.updates) == stop_at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(run.Run, "save", save)
+    outcome = train(tmp_path / "run", task)
+    monkeypatch.undo()
+    assert outcome.interrupted
+    assert stop_at <= int(outcome.state.updates) <= stop_at + 1
+    assert checkpoint.steps(tmp_path / "run" / "checkpoints")[-1] == int(outcome.state.updates)
+    assert "| interrupted" in (tmp_path / "run" / "report.md").read_text()
+    assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
+
+
+@pytest.mark.parametrize("stop_at", [0, 1, 3])
+def test_ctrl_c_during_an_evaluation_gives_it_up_and_redoes_it(whole, tmp_path, stop_at):
+    calls = []
+
+    def interrupted(policy, **more):
+        calls.append(more["seed"])
+        if len(calls) == stop_at + 1:
+            os.kill(os.getpid(), signal.SIGTERM if stop_at else signal.SIGINT)
+            raise AssertionError("the signal should have ended this")
+        return measure(policy, **more)
+
+    outcome = train(tmp_path / "run", make_task(evaluate=interrupted))
+    assert outcome.interrupted
+    assert len(calls) == stop_at + 1
+    assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
+
+
+def test_handlers_are_put_back(whole):
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_damaged_newest_checkpoint_costs_time_only(whole, tmp_path, capfd):
+    train(tmp_path / "run", make_task())
+    newest = checkpoint.steps(tmp_path / "run" / "checkpoints")[-1]
+    (tmp_path / "run" / "checkpoints" / str(newest) / checkpoint.MANIFEST).write_text("{}")
+    capfd.readouterr()
+    assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
+    assert capfd.readouterr().err.count("is damaged") == 1
+
+
+def test_a_finished_run_can_train_longer(tmp_path):
+    """As if it had been asked for all games at once, where the algorithm itself does not look at their number."""
+    longer = make_task(dataclasses.replace(CONFIG, games=70))
+    whole = Whole(tmp_path / "whole", longer)
+    train(tmp_path / "run")
+    assert_same(tmp_path / "run", train(tmp_path / "run", longer).state, whole)
+    assert int(whole.state.games) >= 70
+
+
+def test_another_cadence_of_checkpoints_gives_the_same_numbers(whole, tmp_path):
+    often = make_task(schedule=dataclasses.replace(SCHEDULE, checkpoint_every=0.0, keep_checkpoints=1))
+    assert_same(tmp_path / "run", train(tmp_path / "run", often).state, whole)
+    assert len(checkpoint.steps(tmp_path / "run" / "checkpoints")) == 1
+
+
+def test_divergence_stops_with_the_last_good_checkpoint(tmp_path):
+    task = make_task(
+        dataclasses.replace(CONFIG, games=10_000, step_size=1e8), dataclasses.replace(SCHEDULE, evaluate_every=5)
+    )
+    with pytest.raises(
+        UserError, match=r"became (inf|nan|not finite) at update \d+; the last good checkpoint"
+    ) as error:
+        train(tmp_path / "run", task)
+    assert "\n" not in str(error.value)
+    path = tmp_path / "run" / "checkpoints"
+    good = checkpoint.steps(path)[-1]
+    assert f"of update {good}:" in str(error.value)
+    template = linear_learner.init(task.config, GAME, jax.random.key(0))
+    kept = checkpoint.restore(path / str(good), checkpoint.verify(path / str(good)), template)
+    assert np.isfinite(kept.weights).all()
+    assert "| stopped: " in (tmp_path / "run" / "report.md").read_text()
+    assert all(np.isfinite(row["loss"]) for row in read(tmp_path / "run") if row["kind"] == "train")
+
+
+@pytest.mark.parametrize(
+    "field", ["log_every", "evaluate_games", "final_games", "keep_checkpoints", "evaluate_every", "checkpoint_every"]
+)
+def test_schedules_are_checked(field):
+    bound = 0 if field in ("evaluate_every", "checkpoint_every") else 1
+    Schedule(**{field: bound})
+    with pytest.raises(UserError, match=rf"--{field}=-1 is too small: expected at least {bound}"):
+        Schedule(**{field: -1})
+
+
+def test_evaluate_every_follows_the_games():
+    assert Schedule().resolve(2000).evaluate_every == 100
+    assert Schedule().resolve(3).evaluate_every == 1
+    assert Schedule(evaluate_every=7).resolve(2000).evaluate_every == 7
+
+
+TWO_DEVICES = """
+import pathlib, sys, jax
+sys.path.insert(0, sys.argv[1])
+import test_training as t
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+folder = pathlib.Path(sys.argv[2])
+whole = t.Whole(folder / "whole", t.make_task())
+lanes = whole.state.lanes.steps.sharding
+assert len(lanes.device_set) == 2 and not lanes.is_fully_replicated, lanes
+assert whole.state.weights.sharding.is_fully_replicated
+assert t.training._update._cache_size() == 1
+t.train(folder / "run", t.make_task(t.dataclasses.replace(t.CONFIG, games=20)))
+t.assert_same(folder / "run", t.train(folder / "run").state, whole)
+
+
+def restart(config, game, opponents, state):
+    return state._replace(lanes=jax.tree.map(jax.numpy.zeros_like, state.lanes)), {}  # would lie on one device
+
+
+first = jax.tree.map(jax.numpy.copy, whole.state)
+shardings = t.training.shardings(first)
+moved, _ = t.training._update(restart, t.CONFIG, t.GAME, (), first, shardings=shardings)
+assert t.training.shardings(moved) == shardings
+print("same")
+"""
+
+
+def test_two_devices_resume_to_the_same_bits(tmp_path):
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES, os.path.dirname(__file__), str(tmp_path)],
+        env=os.environ | flags,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout == "same\n", done.stderr

@@ -1,0 +1,142 @@
+"""The command: the table, the same numbers as JSON, and one sentence for each mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from boardrl import arena, intervals
+from boardrl.players import make_lineup
+from games.pig import Pig
+from launch import cli, evaluate, lineup
+
+BOTS = pathlib.Path(__file__).parent.parent / "boardrl"
+
+
+@pytest.fixture(autouse=True)
+def _no_compile_cache(monkeypatch):
+    monkeypatch.setattr(cli, "_use_compile_cache", lambda: None)
+
+
+def run(*flags: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        cli.run(evaluate.main, evaluate.Settings, argv=["evaluate", *flags])
+    return ended.value.code
+
+
+def rows(printed: str) -> list[list[str]]:
+    """The cells of every row of every table."""
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+
+
+def test_table_and_json_are_the_match(tmp_path, capsys):
+    path = tmp_path / "out.json"
+    flags = ["--game=pig:players=3,target=10", "--players=hold(total=6),random,random", "--games=100", "--seed=3"]
+    assert run(*flags, f"--json={path}") == 0
+    printed = capsys.readouterr().out
+    stored = json.loads(path.read_text())
+    game = Pig(players=3, target=10)
+    match = arena.match(game, make_lineup("hold(total=6),random,random", game), num_games=100, seed=3)
+    assert (stored["game"], stored["seed"], stored["games"], stored["cut"]) == ("pig:players=3,target=10", 3, 100, 0)
+    table = rows(printed)
+    for index, (score, player) in enumerate(zip(match.players, stored["players"], strict=True)):
+        assert player["name"] == ["hold(total=6)", "random", "random"][index]
+        for name in ("games", "wins", "draws", "losses", "win_rate", "low", "high", "points"):
+            assert player[name] == getattr(score, name)
+        assert player["places"] == list(score.places)
+        assert player["seats"] == [seat._asdict() for seat in score.seats]
+        assert (player["low"], player["high"]) == intervals.wilson(player["wins"], 100)
+        places = "/".join(map(str, player["places"]))
+        counts = [str(player[name]) for name in ("wins", "draws", "losses")]
+        assert table[index] == [player["name"], shown(player), *counts, f"{player['points']:+.4f}", places]
+        for seat in range(3):
+            expected = player["seats"][seat]
+            cells = [str(seat), str(expected["games"]), str(expected["wins"]), shown(expected)]
+            assert table[3 + 3 * index + seat] == [player["name"], *cells]
+    assert "100 games, seed 3" in printed
+
+
+def shown(score: dict) -> str:
+    return f"{score['win_rate'] * 100:.2f}% ({score['low'] * 100:.2f} to {score['high'] * 100:.2f})"
+
+
+def test_round_robin_gives_a_cross_table_and_ratings(tmp_path, capsys):
+    path = tmp_path / "out.json"
+    flags = ["--game=tic_tac_toe", "--players=random,perfect,greedy", "--games=200", "--round_robin"]
+    assert run(*flags, f"--json={path}") == 0
+    table = rows(capsys.readouterr().out)
+    stored = json.loads(path.read_text())
+    assert [(pair["first"], pair["second"]) for pair in stored["pairs"]] == [(0, 1), (0, 2), (1, 2)]
+    scores = [f"{pair['score']:.1%}" for pair in stored["pairs"]]
+    back = [f"{1 - pair['score']:.1%}" for pair in stored["pairs"]]
+    assert table[0] == ["1", "random", "", scores[0], scores[1]]
+    assert table[1] == ["2", "perfect", back[0], "", scores[2]]
+    assert table[2] == ["3", "greedy", back[1], back[2], ""]
+    best_first = sorted(stored["players"], key=lambda player: -player["rating"])
+    assert [player["name"] for player in best_first] == ["perfect", "greedy", "random"]
+    for row, player in zip(table[3:], best_first, strict=True):
+        interval = f"{player['low']:.0f} to {player['high']:.0f}"
+        assert row == [player["name"], f"{player['rating']:.0f}", interval, f"{player['score']:.1%}", "400"]
+
+
+def test_an_existing_file_is_kept_unless_told(tmp_path, capsys):
+    path = tmp_path / "out.json"
+    path.write_text("precious")
+    flags = ["--game=tic_tac_toe", "--players=random,random", "--games=100", f"--json={path}"]
+    assert run(*flags) == 2
+    assert path.read_text() == "precious"
+    assert re.fullmatch(r"error: --json=\S+ exists; choose another name or add --overwrite\n", capsys.readouterr().err)
+    assert run(*flags, "--overwrite") == 0
+    assert json.loads(path.read_text())["games"] == 100
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--players=random,random,random"], "tic_tac_toe is played by 2, but 3 players were given"),
+        (["--players=random,rondom"], "unknown player 'rondom' (did you mean 'random'?)"),
+        (["--players=random,random", "--games=0"], "games=0"),
+        (["--players=random,random", "--processes=0"], "--processes=0"),
+        (["--players=random", "--round_robin"], "a round robin needs at least 2 players, but 1 were given"),
+        (["--players=random,random", "--json=/no/such/out.json"], "--json=/no/such/out.json cannot be written"),
+        (["--players=random,random", "--sede=5"], "unknown flag --sede (did you mean --seed?)"),
+    ],
+)
+def test_mistakes_are_one_sentence(flags, message, capsys):
+    assert run("--game=tic_tac_toe", *flags) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_the_whole_command_with_a_bot_in_other_processes(tmp_path):
+    path = tmp_path / "out.json"
+    flags = ["--game=pig:target=10", "--players=arena_bots:Careful(total=6),random", "--games=20", "--processes=2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "launch.evaluate", *flags, f"--json={path}"],
+        env={**os.environ, "PYTHONPATH": str(BOTS), "BOARDRL_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0
+    assert all(line.startswith("playing: ") for line in done.stderr.splitlines())
+    stored = json.loads(path.read_text())
+    first, second = stored["players"]
+    assert (first["name"], first["wins"] + second["wins"]) == ("arena_bots:Careful(total=6)", 20)
+    assert first["name"] in done.stdout
+
+
+def test_other_processes_find_the_makers():
+    player = lineup.make("random", Pig())[0]
+    assert player.makers == "launch.lineup:MAKERS"
+    assert lineup.players.load_makers(player.makers) is lineup.MAKERS

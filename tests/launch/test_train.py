@@ -1,0 +1,294 @@
+"""`python -m launch.train` as its users meet it: real processes, killed at any moment."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import jax
+import pytest
+
+from algorithms import td_lambda
+from boardrl import arena, checkpoint, config, registry, run
+from games.tic_tac_toe import TicTacToe
+from launch import cli, lineup, train
+
+GAME = "pig:players=3,target=10"
+SMALL = {
+    "game": GAME,
+    "seed": 11,
+    "games": 500,
+    "lanes": 8,
+    "window": 4,
+    "hidden": "8",
+    "log_every": 7,
+    "evaluate_every": 150,
+    "evaluate_games": 30,
+    "final_games": 60,
+    "evaluate_against": "hold(total=4)",
+}
+
+
+def flags(**given):
+    return [f"--{name}={value}" for name, value in given.items()]
+
+
+class Process:
+    """A training process in the background."""
+
+    def __init__(self, cache, *arguments):
+        command = [sys.executable, "-m", "launch.train", *arguments]
+        self._process = subprocess.Popen(
+            command,
+            env=os.environ | {"BOARDRL_CACHE": str(cache)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for(self, condition):
+        """Returns as soon as the condition holds; the process must be alive then."""
+        deadline = time.monotonic() + 120
+        while not condition():
+            assert self._process.poll() is None, self._process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    def send(self, number):
+        self._process.send_signal(number)
+
+    def kill_while(self, condition):
+        """Kills the process at a moment when the condition holds, which is looked at while the process is halted."""
+        while True:
+            self.wait_for(condition)
+            self.send(signal.SIGSTOP)
+            time.sleep(0.05)
+            if condition():
+                return self.send(signal.SIGKILL)
+            self.send(signal.SIGCONT)
+
+    def end(self):
+        out, err = self._process.communicate(timeout=120)
+        return self._process.returncode, out, err
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, cache):
+    """A run that was never stopped: its directory and what it printed."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    code, out, err = Process(cache, *flags(**SMALL, run=path)).end()
+    assert code == 0, err
+    return path, out
+
+
+def read(path):
+    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+
+
+def newest_state(path):
+    """The bits of every array of the newest checkpoint."""
+    folder = path / "checkpoints" / str(checkpoint.steps(path / "checkpoints")[-1])
+    settings = config.from_dict(td_lambda.Config, run.read_config(path)["settings"])
+    game = registry.make(GAME)
+    template = jax.eval_shape(lambda: td_lambda.init(settings, game, jax.random.key(0)))
+    state = checkpoint.restore(folder, checkpoint.verify(folder), template)
+    return [leaf.tobytes() for leaf in jax.tree.leaves(state)]
+
+
+def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_path):
+    """SIGKILL while a checkpoint is written and at random moments, Ctrl-C in between."""
+    rng = random.Random(5)
+    path = tmp_path / "run"
+    folder = path / "checkpoints"
+
+    def steps():
+        return checkpoint.steps(folder) or [0]
+
+    def writing():
+        return any(folder.glob(".*.tmp"))
+
+    for moment in ("writing", "ctrl-c", "any", "any"):
+        begin = flags(resume=path) if path.exists() else flags(**SMALL, run=path)
+        process = Process(cache, *begin, "--checkpoint_every=0")
+        goal = steps()[-1] + rng.randint(1, 12)
+        process.wait_for(lambda goal=goal: steps()[-1] >= goal)
+        if moment == "ctrl-c":
+            process.send(signal.SIGINT)
+            code, out, err = process.end()
+            assert code == 130, err
+            assert f"to go on: python -m launch.train --resume={path}" in out
+            assert "ending with a checkpoint" in err
+            assert "| interrupted" in (path / "report.md").read_text()
+        else:
+            time.sleep(rng.uniform(0, 0.1))
+            process.kill_while(writing if moment == "writing" else lambda: True)
+            assert process.end()[0] == -signal.SIGKILL
+            assert moment == "any" or writing()
+
+    code, out, err = Process(cache, *flags(resume=path, checkpoint_every=60)).end()
+    assert code == 0, err
+    assert newest_state(path) == newest_state(whole[0])
+    assert (path / "metrics.jsonl").read_bytes() == (whole[0] / "metrics.jsonl").read_bytes()
+    assert not writing()
+    assert out.replace(str(path), str(whole[0])) == whole[1]
+
+
+def test_what_a_run_prints_and_writes(whole):
+    path, out = whole
+    stored = run.read_config(path)
+    assert (stored["game"], stored["algo"], stored["seed"], stored["settings"]["hidden"]) == (
+        GAME,
+        "td_lambda",
+        11,
+        [8],
+    )
+    final = read(path)[-1]
+    assert (final["kind"], final["opponent"], final["played"]) == ("final", "hold(total=4)", 60)
+    assert final["wins"] + final["draws"] + final["losses"] == 60
+    assert final["low"] < final["win_rate"] < final["high"]
+    assert f"{final['win_rate']:.2%}" in out
+    assert f"{final['low']:.2%} to {final['high']:.2%}" in out
+    assert f"{path}/learning_curve.png" in out
+    assert (path / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_printed_commands_give_the_printed_figures(whole):
+    path, out = whole
+    command = re.search(r"launch\.evaluate --game=(\S+) --players=(\S+) --games=(\d+) --seed=(\d+)", out)
+    game = registry.make(command[1])
+    players = lineup.make(command[2].strip("'"), game)
+    match = arena.match(game, players, num_games=int(command[3]), seed=int(command[4]))
+    final = read(path)[-1]
+    assert match.players[0].win_rate == final["win_rate"]
+    assert match.players[0].points == final["points"]
+
+
+# --- one process, many mistakes --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(cache, monkeypatch, capfd, tmp_path):
+    """Runs the command in this process: exit code, standard output, standard error."""
+    monkeypatch.setenv("BOARDRL_CACHE", str(cache))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *arguments])
+        out, err = capfd.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+MISTAKES = {
+    (): "no game given",
+    ("--game=tictactoe",): "unknown game 'tictactoe' (did you mean 'tic_tac_toe'?)",
+    ("--game=pig:players=9",): "players=9 does not fit",
+    ("--game=pig", "--algo=td_lamda"): "unknown algorithm 'td_lamda' (did you mean 'td_lambda'?); known algorithms: ",
+    ("--game=pig", "--games=many"): "games",
+    ("--game=pig", "--gmaes=5"): "unknown flag --gmaes (did you mean --games?)",
+    ("--game=pig", "--decay=2"): "decay",
+    ("--game=pig", "--seed=-1"): "--seed=-1 is out of range",
+    ("--game=pig", "--log_every=0"): "--log_every=0 is too small",
+    ("--game=pig", "--evaluate_against=randm"): "unknown player 'randm' (did you mean 'random'?)",
+    ("--game=pig", "--opponents=nobody"): "unknown player 'nobody'",
+    ("--game=pig", "--opponents=random,random"): "opponents",
+    ("--game=pig", "--run=taken"): "'taken' exists already",
+    ("--resume=taken",): "'taken' is no run directory",
+    ("--resume=taken", "--run=other"): "leave out --run",
+    ("extra",): "unexpected argument 'extra'",
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_mistakes_are_one_sentence(command, arguments):
+    pathlib.Path("taken").mkdir()
+    code, out, err = command(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: ")
+    assert MISTAKES[arguments] in err
+    assert not pathlib.Path("runs").exists()
+    assert list(pathlib.Path("taken").iterdir()) == []
+
+
+CONTRADICTIONS = {
+    "--game=tic_tac_toe": f"--game=tic_tac_toe contradicts {GAME!r}",
+    "--seed=12": "--seed=12 contradicts 11",
+    "--hidden=9": "--hidden=[9] contradicts [8]",
+    "--evaluate_every=7": "--evaluate_every=7 contradicts 150",
+    "--games=400": "can only be raised",
+    "--runs_dir=elsewhere": "leave out --run and --runs_dir",
+}
+
+
+@pytest.mark.parametrize("flag", CONTRADICTIONS)
+def test_resume_refuses_what_would_be_another_run(command, whole, flag):
+    before = {file: file.read_bytes() for file in whole[0].rglob("*") if file.is_file()}
+    code, out, err = command(f"--resume={whole[0]}", flag)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert CONTRADICTIONS[flag] in err
+    assert {file: file.read_bytes() for file in whole[0].rglob("*") if file.is_file()} == before
+
+
+def test_help_shows_the_settings_of_the_algorithm_as_the_game_wants_them(command, monkeypatch):
+    suited = {"td_lambda": {"games": 77, "evaluate_against": "perfect"}}
+    monkeypatch.setattr(TicTacToe, "defaults", suited, raising=False)
+    code, out, err = command("--game=tic_tac_toe", "--help")
+    assert (code, err) == (0, "")
+    assert "settings of td_lambda:" in out
+    assert "--games=77" in out
+    assert "--evaluate_against=perfect" in out
+    code, out, _ = command("--help")
+    assert code == 0
+    assert f"--games={td_lambda.Config().games}" in out
+    assert "--evaluate_against=random" in out
+
+
+def test_a_game_that_asks_for_settings_nobody_has(command, monkeypatch):
+    monkeypatch.setattr(TicTacToe, "defaults", {"td_lambda": {"gmaes": 77}}, raising=False)
+    code, _, err = command("--game=tic_tac_toe")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "'gmaes'" in err
+
+
+def test_training_longer_keeps_what_was_there(command, whole):
+    shutil.copytree(whole[0], "run")
+    before = [row for row in read(whole[0]) if row["kind"] != "final"]
+    code, out, err = command("--resume=run", "--games=600")
+    assert code == 0, err
+    after = read(pathlib.Path("run"))
+    assert after[: len(before)] == before
+    assert before[-1]["games"] < 600 <= after[-1]["games"]
+    assert run.read_config(pathlib.Path("run"))["settings"]["games"] == 600
+    assert "train on  python -m launch.train --resume=run --games=1200" in out
+
+
+def test_default_directory_and_opponents(command):
+    """A game against an opponent in a seat, measured against two."""
+    small = {
+        "game": "tic_tac_toe",
+        "evaluate_against": "random,greedy",
+        "games": 1,
+        "log_every": 1,
+        "opponents": "random",
+    }
+    code, out, err = command(*flags(**SMALL | small))
+    assert code == 0, err
+    (path,) = pathlib.Path("runs").iterdir()
+    assert re.fullmatch(r"tic_tac_toe-td_lambda-\d{8}T\d{6}Z-s11", path.name)
+    rows = read(path)
+    assert [(row["kind"], row["opponent"]) for row in rows[-2:]] == [("final", "random"), ("final", "greedy")]
+    assert out.count("evaluate  python -m launch.evaluate") == 2
