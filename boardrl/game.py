@@ -55,6 +55,8 @@ class Game(Protocol[State]):
         values          {name: f(game, state, player) -> [P] values as that player sees the state, at chance nodes
                         too}, for the player `greedy`
         defaults        {algorithm: {field: value}}, settings that suit this game
+        settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
+                        cheaper to be told which it is; elsewhere they may return anything
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
     """

@@ -106,7 +106,7 @@ def load_makers(where: str) -> Makers:
 def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return ["random", "perfect", *greedy, *_strategies(game), *makers.table]
+    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *makers.table]))
 
 
 class Learned(Protocol):
@@ -134,8 +134,12 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:
-    """The players that every game has, and those that this one offers."""
+    """The players that this game offers, of which one may be its own idea of `random`, and those of every game."""
     name, rest = options.split_call(text)
+    if name in _strategies(game):
+        strategy = _strategies(game)[name]
+        given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
+        return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
     if name == "random":
         options.parse(rest, [], "player 'random'")
         return Player(text, Policy(Uniform(game)))
@@ -144,10 +148,6 @@ def _own(text: str, game: Game[Any]) -> Player | None:
         return Player(text, solve.perfect(game))  # type: ignore[arg-type]
     if name == "greedy" and _values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
-    if name in _strategies(game):
-        strategy = _strategies(game)[name]
-        given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
-        return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
     return None
 
 
