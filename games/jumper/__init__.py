@@ -7,7 +7,7 @@ import dataclasses
 from jax import Array
 
 from boardrl.host import Handwritten
-from games.jumper import host, players, text
+from games.jumper import host, players, text, turns
 from games.jumper.features import NAMES, features
 from games.jumper.rules import Rules, State
 
@@ -25,6 +25,10 @@ class Jumper(Rules):
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
         return features(self.size, state, player)
+
+    def count_turns(self, state: State, depth: int, *, distinct: bool, tick: turns.Tick) -> int:
+        """Sequences of whole turns by paths, or by distinct boards."""
+        return turns.count(self, state, depth, distinct=distinct, tick=tick)
 
     def host(self) -> Handwritten | None:
         """Bitboards, for boards up to 16×16."""

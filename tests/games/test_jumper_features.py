@@ -64,9 +64,8 @@ def test_a_piece_that_can_be_jumped_now_can_be_jumped_along_an_axis() -> None:
     game = Jumper(6)
     states = positions(6, 300, seed=2)
     legal = np.asarray(jax.jit(jax.vmap(game.legal))(states))[:, 36:-1].reshape(-1, 8, 36)
-    axes = np.asarray(
-        jax.jit(jax.vmap(lambda b, c: jumpable(6, b, c)))(states.board, (2 - states.turn).astype(np.int8))
-    )
+    enemy = (2 - states.turn).astype(np.int8)
+    axes = np.asarray(jax.jit(jax.vmap(lambda board, colour: jumpable(6, board, colour)))(states.board, enemy))
     steps = [game._offset(way) for way in range(8)]
     jumped = 0
     for n, way, cell in np.argwhere(legal):
