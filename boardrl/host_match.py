@@ -9,6 +9,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -85,20 +86,19 @@ def _play_here(
 
 
 def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Result:
-    """One game, from seat 0 on; like `rollout.turn`, each turn is a roll if one is due, then a decision."""
+    """One game, from seat 0 on, cut at `max_steps` as `rollout.turn` does."""
     dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
     for player in seated:
         if player.host is not None:
             player.host.reset()
     now, steps = _start(game), 0
-    while now.actor != TERMINAL and steps < game.spec.max_steps:
-        if now.actor == CHANCE:
-            now, steps = _roll(game, now.state, dice.random(dtype=np.float32)), steps + 1
-        if now.actor >= 0:
-            seat = int(now.actor)
-            action = _action(game, seated[seat], now, rngs[seat])
-            now, steps = _step(game, now.state, action), steps + 1
-    return Result(np.asarray(now.returns).tolist(), bool(now.actor != TERMINAL))
+    while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
+        if actor == CHANCE:
+            now = _roll(game, now.state, dice.random(dtype=np.float32))
+        else:
+            now = _step(game, now.state, _action(game, seated[actor], now, rngs[actor]))
+        steps += 1
+    return Result(np.asarray(now.returns).tolist(), actor != TERMINAL)
 
 
 class _Position(NamedTuple):
@@ -155,11 +155,10 @@ def _play_elsewhere(
     task = {
         "game": registry.describe(game),
         "players": [[player.text, player.makers] for player in players],
-        "seating": seating.tolist(),
         "seed": seed,
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
-    waiting = list(reversed(range(len(seating))))
+    waiting = [{"index": index, "seating": row} for index, row in enumerate(seating.tolist())][::-1]
     with _workers(json.dumps(task), processes) as connections:
         busy = list(connections)
         for connection in connections:
@@ -198,9 +197,10 @@ def _workers(task: str, processes: int) -> Iterator[list[Any]]:
         for _ in range(processes):
             here, there = context.Pipe()
             process = context.Process(target=_work, args=(there, task), daemon=True)
-            process.start()
+            with _deaf_to_interrupts():  # as is the process that starts meanwhile: Ctrl-C is this one's to handle
+                process.start()
+                started.append((process, here))
             there.close()
-            started.append((process, here))
         yield [here for _, here in started]
     finally:
         for process, here in started:
@@ -211,24 +211,35 @@ def _workers(task: str, processes: int) -> Iterator[list[Any]]:
             process.close()
 
 
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # no other thread may, and none is interrupted
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _work(connection: Any, text: str) -> None:
     """Plays games by their index until nobody asks for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     task = json.loads(text)
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
     try:
         game = registry.make(task["game"])
         lineup = [players_.make(text, game, players_.load_makers(makers)) for text, makers in task["players"]]
-        while (index := _next_game(connection)) is not None:
-            seated = [lineup[number] for number in task["seating"][index]]
-            result = play_game(game, seated, seed=task["seed"], index=index)
-            _send(connection, {"index": index, **result._asdict()})
+        while asked := _next_game(connection):
+            seated = [lineup[number] for number in asked["seating"]]
+            result = play_game(game, seated, seed=task["seed"], index=asked["index"])
+            _send(connection, {"index": asked["index"], **result._asdict()})
     except UserError as error:
         _send(connection, {"mistake": str(error)})
 
 
-def _next_game(connection: Any) -> int | None:
+def _next_game(connection: Any) -> dict[str, Any] | None:
     try:
         return json.loads(connection.recv_bytes())
     except (EOFError, OSError):  # the parent is done, or gone

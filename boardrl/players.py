@@ -57,7 +57,8 @@ Maker = Callable[[str, Game[Any]], Player | None]  # None: the text is not one o
 class Makers(NamedTuple):
     """Kinds of players that this package cannot know: those of searches, of algorithms and of runs.
 
-    A maker is given the player's whole text, and decides whether it is one of its own.
+    A maker is given the player's whole text, and decides whether it is one of its own. It may give the player a
+    more exact text, such as the one checkpoint that it has loaded from a run under way.
     """
 
     where: str = ""  # `module:NAME` of this very object, by which another process finds it
@@ -82,7 +83,7 @@ def make(text: str, game: Game[Any], makers: Makers = NONE) -> Player:
             f"unknown player {text!r}{hint}; {game.spec.name} knows {', '.join(known(game, makers))} "
             "and package.module:Class"
         )
-    return dataclasses.replace(player, text=text, makers=makers.where)
+    return dataclasses.replace(player, text=player.text or text, makers=makers.where)
 
 
 def make_lineup(text: str, game: Game[Any], makers: Makers = NONE) -> list[Player]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -80,6 +81,8 @@ def test_makers_add_kinds_that_any_process_finds():
     assert (player.name, player.text, player.makers) == ("first(x=1)", "first(x=1)", "test_players:MORE")
     assert players.load_makers(player.makers) is MORE
     assert players.remake(player, PIG).policy.params.shape == (1,)
+    exact = make("first", PIG, MORE._replace(table={"first": lambda text, game: replace(player, text="first(x=2)")}))
+    assert exact.text == "first(x=2)"
     assert make("random", PIG, MORE).policy.params == ()  # the game's own come first
     assert make("random", PIG).makers == ""
 

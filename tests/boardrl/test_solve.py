@@ -86,7 +86,7 @@ def test_pig_agrees_with_plain_value_iteration(players, target):
     assert solution.values.sum(axis=1) == pytest.approx(np.zeros(solution.num_states), abs=1e-9)
 
 
-def test_best_pig_beats_holding():
+def test_best_pig_beats_random():
     game = Pig(players=3, target=10)
     perfect, *others = arena.match(game, make_lineup("perfect,random,random", game), num_games=3000, seed=0).players
     assert perfect.low > 0.4 > max(other.high for other in others)
