@@ -54,14 +54,23 @@ class Game(Protocol[State]):
         strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
         values          {name: f(game, state, player) -> [P] values as that player sees the state, at chance nodes
                         too}, for the player `greedy`
+        encodings       {name: f(game, state, player) -> array}, other ways to observe a position
+        action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
         defaults        {algorithm: {field: value}}, settings that suit this game
+        settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
+                        cheaper to be told which it is; elsewhere they may return anything
+        count_turns     f(state, depth, *, distinct, tick) -> int, perft by whole turns where a turn is several
+                        actions; `tick(done, of)` tells how far it is
+        features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
+        host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
         turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation
-        features        f(state, player) -> [F] float32, what a linear evaluation weighs
-        feature_names, feature_weights   of the features, and with which weights to begin
+        feature_weights   of the features, to begin with
         symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
         num_symmetries  how many there are
+        move_text       f(state, move) -> str, an action or an outcome in words, for replays
+        draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
     """
 
     @property

@@ -107,7 +107,7 @@ def load_makers(where: str) -> Makers:
 def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return ["random", "perfect", *greedy, *_strategies(game), *makers.table]
+    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *makers.table]))
 
 
 class Learned(Protocol):
@@ -118,6 +118,9 @@ class Learned(Protocol):
 
     @property
     def policy(self) -> Policy: ...
+
+    @property
+    def path(self) -> pathlib.Path: ...  # of the checkpoint
 
 
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
@@ -131,12 +134,16 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
             f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
             "choose that game or another player"
         )
-    return Player(text, found.policy)
+    return Player(text, found.policy, text=str(found.path))  # a run under way has a newer checkpoint soon
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:
-    """The players that every game has, and those that this one offers."""
+    """The players that this game offers, of which one may be its own idea of `random`, and those of every game."""
     name, rest = options.split_call(text)
+    if name in _strategies(game):
+        strategy = _strategies(game)[name]
+        given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
+        return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
     if name == "random":
         options.parse(rest, [], "player 'random'")
         return Player(text, Policy(Uniform(game)))
@@ -145,10 +152,6 @@ def _own(text: str, game: Game[Any]) -> Player | None:
         return Player(text, solve.perfect(game))  # type: ignore[arg-type]
     if name == "greedy" and _values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
-    if name in _strategies(game):
-        strategy = _strategies(game)[name]
-        given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
-        return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
     return None
 
 

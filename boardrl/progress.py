@@ -44,7 +44,7 @@ class Bar:
 
     def restart(self, done: int) -> None:
         """Counts the rate from here on: what was before, such as compiling, will not come again."""
-        self._began, self._first = time.monotonic(), done
+        self._began, self._first, self._done = time.monotonic(), done, done
 
     def part(self, label: str, total: int) -> Bar:
         """A bar for a smaller piece of work in the midst of this one, shown as its note."""

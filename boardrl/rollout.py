@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from boardrl.game import CHANCE, TERMINAL, Game, select
 from boardrl.policy import Policy
+
+SHORT = 16  # the longest axis along which `sample` does without a cumsum
 
 
 class Lanes(NamedTuple):
@@ -54,14 +57,18 @@ def sample(weights: Array, uniform: Array) -> Array:
     The first index whose running sum exceeds the drawn share has a positive weight, so that what has weight 0
     is never drawn.
     """
-    running = jnp.cumsum(weights)
-    return jnp.argmax(running > uniform * running[-1]).astype(jnp.int32)
+    if weights.shape[0] > SHORT:
+        running = jnp.cumsum(weights)
+    else:  # on a CPU a cumsum along so short an axis is several times slower than additions one by one
+        running = jnp.stack(list(itertools.accumulate(weights[index] for index in range(weights.shape[0]))))
+    return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
 
 
 def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
     """The state after its dice have fallen, if it waits for dice."""
     outcome = sample(game.chance(state), uniform)
-    return select(game.actor(state) == CHANCE, game.step(state, outcome), state)
+    settle = getattr(game, "settle", game.step)
+    return select(game.actor(state) == CHANCE, settle(state, outcome), state)
 
 
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
@@ -112,7 +119,8 @@ def turn(
                 logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
         action = choose(game, logits, state, uniform)
         due = (actor >= 0) & (steps < game.spec.max_steps)
-        return select(due, game.step(state, action), state), due
+        act = getattr(game, "act", game.step)
+        return select(due, act(state, action), state), due
 
     axes = (0, 0, None if seats is None else 0, 0)
     state, decided = jax.vmap(decide, axes)(lanes.state, lanes.steps, seats, uniform_choice)

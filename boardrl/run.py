@@ -150,7 +150,7 @@ class Run:
 
         Damaged checkpoints are said and moved aside. None if the run was killed before it had begun.
         """
-        newer: list[str] = []
+        damaged = False
         for updates in reversed(checkpoint.steps(self.checkpoints)):
             path = self.checkpoints / str(updates)
             try:
@@ -164,12 +164,12 @@ class Run:
                 aside = _free(path.with_name(f"{updates}.damaged"))
                 path.rename(aside)
                 say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, going on from the one before")
-                newer.append(str(updates))
+                damaged = True
                 continue
             for name, length in lengths.items():
                 self._cut(name, length)
             return state, manifest.notes["place"]
-        if newer or self._files["metrics.jsonl"].tell():
+        if damaged or self._files["metrics.jsonl"].tell():
             raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from; start a new run")
         return None
 
@@ -187,6 +187,7 @@ class Learned(NamedTuple):
 
     game: Game[Any]
     policy: Policy
+    path: pathlib.Path  # of the checkpoint
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -211,7 +212,7 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
         except checkpoint.Damaged as damage:
             print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
             continue
-        return Learned(game, algorithm.policy(settings, game, state))
+        return Learned(game, algorithm.policy(settings, game, state), candidate)
     raise UserError(f"{str(path)!r} has no good checkpoint; train it again, or give another run")
 
 

@@ -33,9 +33,13 @@ def turns(facet: Facet, line: Sequence[np.ndarray]) -> list[Turn]:
 
 
 def text(facet: Facet, line: Sequence[np.ndarray]) -> list[str]:
-    """The turns in the game's notation; where it has none, by the numbers of the actions."""
+    """The turns in the game's notation, of turns or of moves; where it has none, by the numbers of the actions."""
     return [_name(facet.game, facet.state(turn.row), turn.actions) for turn in turns(facet, line)]
 
 
 def _name(game: Any, state: Any, actions: list[int]) -> str:
-    return game.turn_to_text(state, actions) if hasattr(game, "turn_to_text") else " ".join(map(str, actions))
+    if hasattr(game, "turn_to_text"):
+        return game.turn_to_text(state, actions)
+    if hasattr(game, "move_text") and len(actions) == 1:
+        return game.move_text(state, actions[0])
+    return " ".join(map(str, actions))

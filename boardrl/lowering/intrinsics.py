@@ -135,11 +135,8 @@ def _extreme(sign: str) -> Callable[[Any, Any, Any, Any, Any], Any]:
             name = "llvm.maximum" if sign == ">" else "llvm.minimum"
             function_type = ir.FunctionType(a.type, [a.type, a.type])
             return builder.call(builder.module.declare_intrinsic(name, [a.type], function_type), [a, b])
-        if _signed(kind):
-            first = builder.icmp_signed(sign + "=", a, b)
-        else:
-            first = builder.icmp_unsigned(sign + "=", a, b)
-        return builder.select(first, a, b)
+        compare = builder.icmp_signed if _signed(kind) else builder.icmp_unsigned
+        return builder.select(compare(sign + "=", a, b), a, b)
 
     return build
 
@@ -246,12 +243,12 @@ sign = intrinsic(_unary(_sign, "1.0 with the sign of a; 0 and NaN stay as they a
 @intrinsic
 def ordered(typing, value):
     """An integer that orders floats as their bits do: -0.0 below 0.0, NaN by its sign above or below all."""
-    kind = types.int32 if types.unliteral(value) == types.float32 else types.int64
+    kind, width = (types.int32, 32) if types.unliteral(value) == types.float32 else (types.int64, 64)
 
     def generate(context, builder, signature, args):
-        bits = builder.bitcast(args[0], ir.IntType(kind.bitwidth))
+        bits = builder.bitcast(args[0], ir.IntType(width))
         negative = builder.icmp_signed("<", bits, ir.Constant(bits.type, 0))
-        flipped = builder.xor(bits, ir.Constant(bits.type, 2 ** (kind.bitwidth - 1) - 1))
+        flipped = builder.xor(bits, ir.Constant(bits.type, 2 ** (width - 1) - 1))
         return builder.select(negative, flipped, bits)
 
     return kind(types.unliteral(value)), generate

@@ -67,28 +67,35 @@ class Carry:
                 slot = writer.taken(eqn, start + k, value)
                 self.values.append(slot)
                 self.spares.append(emit.slot(value.shape, value.dtype, "next"))
-                # The body may write over what it alone reads, once in a round.
-                writer.owners[slot] = self.body_ins[k]
 
-    def run(self, body: Block, constants: Sequence[Value], more: Sequence[Value] = ()) -> list[Value]:
-        """Writes one round; gives the body's further results."""
+    def run(
+        self, body: Block, constants: Sequence[Value], more: Sequence[Value] = (), running: Value | None = None
+    ) -> list[Value]:
+        """Writes one round; gives the body's further results.
+
+        Under vmap a loop goes on while any of its games does; `running` tells which, and the others keep their
+        values.
+        """
         writer, emit = self.writer, self.writer.emit
         for slot, var in zip(self.values, self.body_ins, strict=True):
             if isinstance(slot, Buffer):
-                writer.owners[slot] = var
+                writer.owners.pop(slot, None)
+                if running is None:  # the body may write over what it alone reads
+                    writer.owners[slot] = var
         count = len(self.values)
         targets = [*self.spares, *[None] * (len(body.outs) - count)]
         results = writer.run(body, [*constants, *self.values, *more], targets)
         new = []
-        for value, spare, result in zip(self.values, self.spares, results, strict=False):
+        for value, spare, result in zip(self.values, self.spares, results[:count], strict=True):
             if spare is not None:
+                if running is not None:
+                    result = _kept(running, result, value)
                 if result is not value and result is not spare:
                     emit.fill(spare, result)
                 new.append("")
             else:
                 new.append(typed(result.at(emit, first(result.shape)), result.dtype))
-        self.pending = [(value, spare, result, text) for value, spare, result, text in
-                        zip(self.values, self.spares, results, new, strict=False)]  # fmt: skip
+        self.pending = list(zip(self.values, self.spares, results[:count], new, strict=True))
         return results[count:]
 
     def advance(self) -> None:
@@ -117,11 +124,29 @@ def _while(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
     carry = Carry(writer, eqn, start, operands[start:], body, num_body)
     with emit.block("while True:", f"while, {eqn.source}"):
         (go_on,) = writer.run(test, [*operands[:num_test], *carry.values])
-        with emit.block(f"if not {go_on.at(emit, ORIGIN)}:"):
+        running = None
+        if go_on.size == 1:
+            text = go_on.at(emit, first(go_on.shape))
+        else:
+            running = emit.slot(go_on.shape, go_on.dtype, "running")
+            text = emit.bind("False", "any_running")
+            emit.fill(running, go_on)
+            emit.each(running, lambda point: emit.line(f"{text} = {text} | {running.at(emit, point)}"))
+        with emit.block(f"if not {text}:"):
             emit.line("break")
-        carry.run(body, operands[num_test:start])
+        carry.run(body, operands[num_test:start], running=running)
         carry.advance()
     return carry.values
+
+
+def _kept(running: Value, new: Value, old: Value) -> Value:
+    """The new value where a game is running, else the old one."""
+
+    def read(emit: Emitter, point: Point) -> str:
+        lead = Point(running.shape, dims=point.dims(emit)[: len(running.shape)])
+        return f"where({running.at(emit, lead)}, {new.at(emit, point)}, {old.at(emit, point)})"
+
+    return Value(new.shape, new.dtype, read, cost=new.cost + 3, splits=new.splits, branchy=new.branchy)
 
 
 @rule("scan")

@@ -82,6 +82,17 @@ def _compare(sign: str) -> Operation:
     return operation
 
 
+def _compare_bits(sign: str) -> Operation:
+    """Comparison in a total order: -0.0 is below 0.0, NaN above or below all by its sign."""
+
+    def operation(eqn: Equation, a: str, b: str) -> str:
+        if eqn.ins[0].dtype.kind == "f":
+            a, b = f"ordered({bare(a)})", f"ordered({bare(b)})"
+        return _compare(sign)(eqn, a, b)
+
+    return operation
+
+
 def _function(name: str) -> Operation:
     """A call of an intrinsic on operands of the operands' own type."""
 
@@ -259,6 +270,8 @@ for _name in ("neg", "abs", "population_count", "clz", "floor", "ceil"):
     elementwise(
         _name, _function({"neg": "negate", "abs": "absolute", "population_count": "popcount"}.get(_name, _name))
     )
+for _name, _sign_text in {"eq_to": "==", "lt_to": "<", "le_to": "<="}.items():
+    elementwise(_name, _compare_bits(_sign_text))
 for _name in ("shift_left", "shift_right_logical", "shift_right_arithmetic"):
     elementwise(_name, _function(_name), 3)
 for _name in ("exp", "log", "log1p", "expm1", "tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",

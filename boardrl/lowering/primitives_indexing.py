@@ -181,8 +181,8 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
             else:  # XLA drops what is out of bounds, promised or not
                 position[axis], new = tested(emit, places, start, limit)
                 tests += new
-        for axis, place in zip(kept, (dims[a] for a in window_axes), strict=True):
-            position[axis] = position[axis] + place
+        for axis, offset in zip(kept, (dims[a] for a in window_axes), strict=True):
+            position[axis] = position[axis] + offset
         target = Point(out.shape, dims=tuple(position))
 
         def write() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jax import Array
 
 from boardrl.host import Handwritten
-from games.jumper import host, players, text
+from games.jumper import host, players, text, turns
 from games.jumper.features import NAMES, features
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
@@ -35,6 +35,10 @@ class Jumper(Rules):
 
     def symmetric(self, state: State, number: Array) -> State:
         return symmetric(self.size, state, number)
+
+    def count_turns(self, state: State, depth: int, *, distinct: bool, tick: turns.Tick) -> int:
+        """Sequences of whole turns by paths, or by distinct boards."""
+        return turns.count(self, state, depth, distinct=distinct, tick=tick)
 
     def host(self) -> Handwritten | None:
         """Bitboards, for boards up to 16×16."""

@@ -13,7 +13,9 @@ from games.jumper.bits import Int
 from games.jumper.rules import DEAD, DIRECTIONS, EMPTY
 
 WAYS = np.array(DIRECTIONS, np.int64)
-NO_CELL = -1  # in place of a chain's cell: the turn is about to begin
+# In place of a chain's cell: the turn is about to begin. An int64, as a function that calls itself crashes when it
+# comes from the cache if the inner call has other types than the outer, a literal's for one (numba issue 6061).
+NO_CELL = np.int64(-1)
 DONE = -1
 
 

@@ -22,19 +22,43 @@ FLOATS = ["float32", "float64"]
 def integer_operations(a: Any, b: Any, c: Any) -> dict[str, Any]:
     one = jnp.ones((), a.dtype)
     out = {
-        "add": lax.add(a, b), "sub": lax.sub(a, b), "mul": lax.mul(a, b), "div": lax.div(a, b), "rem": lax.rem(a, b),
-        "max": lax.max(a, b), "min": lax.min(a, b), "clamp": lax.clamp(lax.min(a, b), c, lax.max(a, b)),
+        "add": lax.add(a, b),
+        "sub": lax.sub(a, b),
+        "mul": lax.mul(a, b),
+        "div": lax.div(a, b),
+        "rem": lax.rem(a, b),
+        "max": lax.max(a, b),
+        "min": lax.min(a, b),
+        "clamp": lax.clamp(lax.min(a, b), c, lax.max(a, b)),
         "clamp_scalar": lax.clamp(a[0], c, b[0]),
-        "and": a & b, "or": a | b, "xor": a ^ b, "not": ~a, "sign": lax.sign(a),
-        "shift_left": lax.shift_left(a, b), "shift_right_logical": lax.shift_right_logical(a, b),
+        "and": a & b,
+        "or": a | b,
+        "xor": a ^ b,
+        "not": ~a,
+        "sign": lax.sign(a),
+        "shift_left": lax.shift_left(a, b),
+        "shift_right_logical": lax.shift_right_logical(a, b),
         "shift_right_arithmetic": lax.shift_right_arithmetic(a, b),
-        "popcount": lax.population_count(a), "clz": lax.clz(a),
-        "square": lax.square(a), "power_0": lax.integer_pow(a, 0), "power_5": lax.integer_pow(a, 5),
-        "eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b,
-        "select": jnp.where(a > b, c, lax.add(a, one)), "with_one": lax.add(a, one), "floor_div": a // 3, "mod": a % 3,
-        "by_2": lax.div(a, one + one), "rem_2": lax.rem(a, one + one), "chained": lax.sub(lax.mul(lax.add(a, b), c), a),
+        "popcount": lax.population_count(a),
+        "clz": lax.clz(a),
+        "square": lax.square(a),
+        "power_0": lax.integer_pow(a, 0),
+        "power_5": lax.integer_pow(a, 5),
+        "eq": a == b,
+        "ne": a != b,
+        "lt": a < b,
+        "le": a <= b,
+        "gt": a > b,
+        "ge": a >= b,
+        "select": jnp.where(a > b, c, lax.add(a, one)),
+        "with_one": lax.add(a, one),
+        "floor_div": a // 3,
+        "mod": a % 3,
+        "by_2": lax.div(a, one + one),
+        "rem_2": lax.rem(a, one + one),
+        "chained": lax.sub(lax.mul(lax.add(a, b), c), a),
         "compared": lax.add(a, b) > c,
-    }  # fmt: skip
+    }
     if jnp.issubdtype(a.dtype, jnp.signedinteger):
         out |= {"neg": -a, "abs": jnp.abs(a)}
     for other in [*INTEGERS, "float32", "float64", "bool"]:
@@ -44,7 +68,8 @@ def integer_operations(a: Any, b: Any, c: Any) -> dict[str, Any]:
 
 def edges(dtype: str) -> list[Any]:
     info = np.iinfo(dtype)
-    return sorted({info.min, info.min + 1, 0, 1, 2, 3, info.bits - 1, info.bits, info.max - 1, info.max, *(-1, -2)[: 2 * (info.min < 0)]})  # fmt: skip
+    negative = {-1, -2} if info.min < 0 else set()
+    return sorted({info.min, info.min + 1, 0, 1, 2, 3, info.bits - 1, info.bits, info.max - 1, info.max} | negative)
 
 
 def integers(dtype: str) -> st.SearchStrategy[np.ndarray]:
@@ -71,24 +96,51 @@ def test_integers(dtype: str) -> None:
 def exact_float_operations(a: Any, b: Any, c: Any) -> dict[str, Any]:
     one = jnp.ones((), a.dtype)
     out = {
-        "add": a + b, "sub": a - b, "mul": a * b, "div": a / b, "rem": lax.rem(a, b), "neg": -a, "abs": jnp.abs(a),
-        "max": jnp.maximum(a, b), "min": jnp.minimum(a, b), "clamp": lax.clamp(lax.min(a, b), c, lax.max(a, b)),
-        "clip": jnp.clip(c, -one, one), "sign": jnp.sign(a), "floor": jnp.floor(a), "ceil": jnp.ceil(a),
-        "round": lax.round(a), "round_even": lax.round(a, lax.RoundingMethod.TO_NEAREST_EVEN), "sqrt": jnp.sqrt(a),
-        "square": lax.square(a), "is_finite": jnp.isfinite(a), "isnan": jnp.isnan(a),
-        "eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b,
-        "select": jnp.where(a > b, c, a), "power_3": lax.integer_pow(a, 3), "half": a * 0.5, "third": a / 3,
+        "add": a + b,
+        "sub": a - b,
+        "mul": a * b,
+        "div": a / b,
+        "rem": lax.rem(a, b),
+        "neg": -a,
+        "abs": jnp.abs(a),
+        "max": jnp.maximum(a, b),
+        "min": jnp.minimum(a, b),
+        "clamp": lax.clamp(lax.min(a, b), c, lax.max(a, b)),
+        "clip": jnp.clip(c, -one, one),
+        "sign": jnp.sign(a),
+        "floor": jnp.floor(a),
+        "ceil": jnp.ceil(a),
+        "round": lax.round(a),
+        "round_even": lax.round(a, lax.RoundingMethod.TO_NEAREST_EVEN),
+        "sqrt": jnp.sqrt(a),
+        "square": lax.square(a),
+        "is_finite": jnp.isfinite(a),
+        "isnan": jnp.isnan(a),
+        "eq": a == b,
+        "ne": a != b,
+        "lt": a < b,
+        "le": a <= b,
+        "gt": a > b,
+        "ge": a >= b,
+        "select": jnp.where(a > b, c, a),
+        "power_3": lax.integer_pow(a, 3),
+        "half": a * 0.5,
+        "third": a / 3,
         "bits": lax.bitcast_convert_type(a, jnp.int32 if a.dtype == jnp.float32 else jnp.int64),
         "and_back": lax.bitcast_convert_type(
-            lax.bitcast_convert_type(a, jnp.uint32 if a.dtype == jnp.float32 else jnp.uint64), a.dtype),
-        "literal": a > 0.1, "infinite": jnp.where(a > b, -jnp.inf, a), "nan": jnp.where(a > b, jnp.nan, a),
-    }  # fmt: skip
+            lax.bitcast_convert_type(a, jnp.uint32 if a.dtype == jnp.float32 else jnp.uint64), a.dtype
+        ),
+        "literal": a > 0.1,
+        "infinite": jnp.where(a > b, -jnp.inf, a),
+        "nan": jnp.where(a > b, jnp.nan, a),
+    }
     for other in [*INTEGERS, "float32", "float64", "bool"]:
         out[f"to_{other}"] = lax.convert_element_type(a, other)
     return out
 
 
-FLOAT_EDGES = [0.0, -0.0, 0.5, -0.5, 1.0, -1.5, 2.5, 3.5, 127.5, -128.5, 255.9, 3e9, -3e9, 2.0**63, 1e19, 1e38, float("inf"), float("-inf"), float("nan")]  # fmt: skip
+WILD = [float("inf"), float("-inf"), float("nan")]
+FLOAT_EDGES = [0.0, -0.0, 0.5, -0.5, 1.0, -1.5, 2.5, 3.5, 127.5, -128.5, 255.9, 3e9, -3e9, 2.0**63, 1e19, 1e38, *WILD]
 
 
 def floats(dtype: str, low: float | None = None, high: float | None = None) -> st.SearchStrategy[np.ndarray]:
@@ -116,17 +168,44 @@ def test_floats(dtype: str) -> None:
 def functions(a: Any, p: Any, u: Any) -> dict[str, Any]:
     """a any moderate number, p positive, u in [-1, 1]."""
     return {
-        "exp": jnp.exp(a), "exp2": jnp.exp2(a), "expm1": jnp.expm1(a), "log": jnp.log(p), "log1p": jnp.log1p(p),
-        "tanh": jnp.tanh(a), "logistic": jax.nn.sigmoid(a), "rsqrt": lax.rsqrt(p), "pow": jnp.power(p, u),
-        "pow_int": lax.pow(p, jnp.full(p.shape, 3, jnp.int32)), "power_minus_2": lax.integer_pow(p, -2),
-        "sin": jnp.sin(a), "cos": jnp.cos(a), "tan": jnp.tan(u), "asin": jnp.arcsin(u), "acos": jnp.arccos(u),
-        "atan": jnp.arctan(a), "atan2": jnp.arctan2(a, p), "sinh": jnp.sinh(a), "cosh": jnp.cosh(a),
-        "asinh": jnp.arcsinh(a), "acosh": jnp.arccosh(1 + p), "atanh": jnp.arctanh(0.9 * u), "erf": lax.erf(u),
-        "erfc": lax.erfc(u), "lgamma": lax.lgamma(p + 1), "cbrt": jnp.cbrt(p), "gelu": jax.nn.gelu(a),
-        "softplus": jax.nn.softplus(a), "logaddexp": jnp.logaddexp(a, u), "relu": jax.nn.relu(a), "elu": jax.nn.elu(a),
-        "log_softmax": jax.nn.log_softmax(a), "softmax": jax.nn.softmax(a), "silu": jax.nn.silu(a),
-        "one_hot": jax.nn.one_hot(jnp.int32(2), 5, dtype=jnp.float32), "hypot": jnp.hypot(a, p),
-    }  # fmt: skip
+        "exp": jnp.exp(a),
+        "exp2": jnp.exp2(a),
+        "expm1": jnp.expm1(a),
+        "log": jnp.log(p),
+        "log1p": jnp.log1p(p),
+        "tanh": jnp.tanh(a),
+        "logistic": jax.nn.sigmoid(a),
+        "rsqrt": lax.rsqrt(p),
+        "pow": jnp.power(p, u),
+        "pow_int": lax.pow(p, jnp.full(p.shape, 3, jnp.int32)),
+        "power_minus_2": lax.integer_pow(p, -2),
+        "sin": jnp.sin(a),
+        "cos": jnp.cos(a),
+        "tan": jnp.tan(u),
+        "asin": jnp.arcsin(u),
+        "acos": jnp.arccos(u),
+        "atan": jnp.arctan(a),
+        "atan2": jnp.arctan2(a, p),
+        "sinh": jnp.sinh(a),
+        "cosh": jnp.cosh(a),
+        "asinh": jnp.arcsinh(a),
+        "acosh": jnp.arccosh(1 + p),
+        "atanh": jnp.arctanh(0.9 * u),
+        "erf": lax.erf(u),
+        "erfc": lax.erfc(u),
+        "lgamma": lax.lgamma(p + 1),
+        "cbrt": jnp.cbrt(p),
+        "gelu": jax.nn.gelu(a),
+        "softplus": jax.nn.softplus(a),
+        "logaddexp": jnp.logaddexp(a, u),
+        "relu": jax.nn.relu(a),
+        "elu": jax.nn.elu(a),
+        "log_softmax": jax.nn.log_softmax(a),
+        "softmax": jax.nn.softmax(a),
+        "silu": jax.nn.silu(a),
+        "one_hot": jax.nn.one_hot(jnp.int32(2), 5, dtype=jnp.float32),
+        "hypot": jnp.hypot(a, p),
+    }
 
 
 @settings(max_examples=60, deadline=None)
@@ -138,10 +217,23 @@ def test_functions_within_float32_rounding(a: np.ndarray, p: np.ndarray, u: np.n
 
 def edge_functions(a: Any) -> dict[str, Any]:
     return {
-        "exp": jnp.exp(a), "log": jnp.log(a), "log1p": jnp.log1p(a), "tanh": jnp.tanh(a), "sqrt": jnp.sqrt(a),
-        "logistic": jax.nn.sigmoid(a), "rsqrt": lax.rsqrt(a), "expm1": jnp.expm1(a), "erf": lax.erf(a),
-        "reciprocal": 1 / a, "pow_2": jnp.power(2.0, a), "logaddexp": jnp.logaddexp(a, a[::-1]), "softmax": jax.nn.softmax(a[:3]),
-    }  # fmt: skip
+        "lt_to": lax.lt_to_p.bind(a, a[::-1]),
+        "le_to": lax.le_to_p.bind(a, a[::-1]),
+        "eq_to": lax.eq_to_p.bind(a, a[::-1]),
+        "exp": jnp.exp(a),
+        "log": jnp.log(a),
+        "log1p": jnp.log1p(a),
+        "tanh": jnp.tanh(a),
+        "sqrt": jnp.sqrt(a),
+        "logistic": jax.nn.sigmoid(a),
+        "rsqrt": lax.rsqrt(a),
+        "expm1": jnp.expm1(a),
+        "erf": lax.erf(a),
+        "reciprocal": 1 / a,
+        "pow_2": jnp.power(2.0, a),
+        "logaddexp": jnp.logaddexp(a, a[::-1]),
+        "softmax": jax.nn.softmax(a[:3]),
+    }
 
 
 def test_functions_at_their_edges() -> None:
@@ -151,12 +243,32 @@ def test_functions_at_their_edges() -> None:
 
 def booleans(a: Any, b: Any, k: Any) -> dict[str, Any]:
     return {
-        "and": a & b, "or": a | b, "xor": a ^ b, "not": ~a, "eq": a == b, "ne": a != b, "lt": lax.lt(a, b),
-        "le": lax.le(a, b), "gt": lax.gt(a, b), "ge": lax.ge(a, b), "max": lax.max(a, b), "min": lax.min(a, b),
-        "int": a.astype(jnp.int8) + b.astype(jnp.int8), "float": a.astype(jnp.float32), "select": jnp.where(a, b, ~b),
-        "select_n": lax.select_n(k, a, b, ~a), "any": a.any(), "all": b.all(), "count": a.sum(), "nested": (a & b).any() | ~a.all(),
-        "argmax": jnp.argmax(a), "max_of": a.max(), "min_of": a.min(), "xor_of": lax.reduce_xor(a, (0,)), "scalar": a[0] & ~b[1],
-    }  # fmt: skip
+        "and": a & b,
+        "or": a | b,
+        "xor": a ^ b,
+        "not": ~a,
+        "eq": a == b,
+        "ne": a != b,
+        "lt": lax.lt(a, b),
+        "le": lax.le(a, b),
+        "gt": lax.gt(a, b),
+        "ge": lax.ge(a, b),
+        "max": lax.max(a, b),
+        "min": lax.min(a, b),
+        "int": a.astype(jnp.int8) + b.astype(jnp.int8),
+        "float": a.astype(jnp.float32),
+        "select": jnp.where(a, b, ~b),
+        "select_n": lax.select_n(k, a, b, ~a),
+        "any": a.any(),
+        "all": b.all(),
+        "count": a.sum(),
+        "nested": (a & b).any() | ~a.all(),
+        "argmax": jnp.argmax(a),
+        "max_of": a.max(),
+        "min_of": a.min(),
+        "xor_of": lax.reduce_xor(a, (0,)),
+        "scalar": a[0] & ~b[1],
+    }
 
 
 @settings(max_examples=40, deadline=None)

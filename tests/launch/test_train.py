@@ -16,6 +16,7 @@ import pytest
 
 from algorithms import td_lambda
 from boardrl import arena, checkpoint, config, registry, run
+from boardrl.errors import UserError
 from games.tic_tac_toe import TicTacToe
 from launch import cli, lineup, train
 
@@ -52,6 +53,10 @@ class Process:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    @property
+    def pid(self):
+        return self._process.pid
 
     def wait_for(self, condition):
         """Returns as soon as the condition holds; the process must be alive then."""
@@ -124,6 +129,8 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
         process = Process(cache, *begin, "--checkpoint_every=0")
         goal = steps()[-1] + rng.randint(1, 12)
         process.wait_for(lambda goal=goal: steps()[-1] >= goal)
+        with pytest.raises(UserError, match=f"in use by process {process.pid};"):
+            run.Run.resume(path)
         if moment == "ctrl-c":
             process.send(signal.SIGINT)
             code, out, err = process.end()
@@ -226,10 +233,10 @@ def test_mistakes_are_one_sentence(command, arguments):
 
 
 CONTRADICTIONS = {
-    "--game=tic_tac_toe": f"--game=tic_tac_toe contradicts {GAME!r}",
-    "--seed=12": "--seed=12 contradicts 11",
-    "--hidden=9": "--hidden=[9] contradicts [8]",
-    "--evaluate_every=7": "--evaluate_every=7 contradicts 150",
+    "--game=tic_tac_toe": f"--game=tic_tac_toe contradicts game={GAME} of",
+    "--seed=12": "--seed=12 contradicts seed=11",
+    "--hidden=9+9": "--hidden=9+9 contradicts hidden=8",
+    "--evaluate_every=7": "--evaluate_every=7 contradicts evaluate_every=150",
     "--games=400": "can only be raised",
     "--runs_dir=elsewhere": "leave out --run and --runs_dir",
 }

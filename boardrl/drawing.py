@@ -1,0 +1,206 @@
+"""Pictures of positions: a few shapes as SVG, many pictures as one HTML page to play through, glyphs on a terminal.
+
+Games describe what they look like with these shapes and glyphs, and never write SVG, HTML or escape codes.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import rich.text
+
+LINE = 0.03  # width of outlines, in units of the drawing
+
+
+class Rect(NamedTuple):
+    """A rectangle from its upper left corner; `corner` rounds it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = "none"
+    line: str = "none"
+    corner: float = 0.0
+
+
+class Circle(NamedTuple):
+    x: float
+    y: float
+    radius: float
+    fill: str = "none"
+    line: str = "none"
+
+
+class Polygon(NamedTuple):
+    points: tuple[tuple[float, float], ...]
+    fill: str = "none"
+    line: str = "none"
+
+
+class Label(NamedTuple):
+    """Text centred on a point."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str = "black"
+
+
+Shape: TypeAlias = Rect | Circle | Polygon | Label
+
+
+class Drawing(NamedTuple):
+    """A picture of width × height units: what never changes in a game below, what does on top."""
+
+    width: float
+    height: float
+    board: Sequence[Shape]
+    pieces: Sequence[Shape]
+
+
+class Frame(NamedTuple):
+    """One picture of a replay, with a line about it."""
+
+    drawing: Drawing
+    caption: str
+
+
+class Glyph(NamedTuple):
+    """A piece of text on a terminal; colours are names or '#rrggbb'."""
+
+    text: str
+    colour: str = ""
+    ground: str = ""
+    bold: bool = False
+
+
+def svg(drawing: Drawing, *, pixels: int = 600) -> str:
+    """The picture as the text of an SVG file, `pixels` wide."""
+    return _svg(drawing, "".join(map(_element, drawing.pieces)), pixels)
+
+
+def replay(title: str, frames: Sequence[Frame], *, pixels: int = 600) -> str:
+    """Frames as the text of one HTML file that needs nothing else: play, pause, step, drag, arrow keys.
+
+    All frames share the first one's board.
+    """
+    if not frames:
+        raise ValueError("a replay needs at least one frame")
+    data = [["".join(map(_element, frame.drawing.pieces)), frame.caption] for frame in frames]
+    return _PAGE.format(
+        title=html.escape(title),
+        picture=_svg(frames[0].drawing, "", pixels),
+        pixels=pixels,
+        last=len(frames) - 1,
+        # "</script>" must not end the data early.
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+def terminal(rows: Sequence[Sequence[Glyph]]) -> rich.text.Text:
+    """Rows of glyphs as text that rich prints in colour, or plainly where there is none."""
+    text = rich.text.Text()
+    for index, row in enumerate(rows):
+        text.append("\n" if index else "")
+        for glyph in row:
+            words = [glyph.colour, f"on {glyph.ground}" if glyph.ground else "", "bold" if glyph.bold else ""]
+            text.append(glyph.text, " ".join(filter(None, words)))
+    return text
+
+
+def _svg(drawing: Drawing, pieces: str, pixels: int) -> str:
+    height = round(pixels * drawing.height / drawing.width)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels}" height="{height}" '
+        f'viewBox="0 0 {drawing.width:g} {drawing.height:g}" font-family="sans-serif">'
+        f"<g>{''.join(map(_element, drawing.board))}</g>"
+        f'<g id="pieces">{pieces}</g></svg>'
+    )
+
+
+def _element(shape: Shape) -> str:
+    if isinstance(shape, Label):
+        place = f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" fill="{_attribute(shape.fill)}"'
+        return f'<text {place} text-anchor="middle" dominant-baseline="central">{html.escape(shape.text)}</text>'
+    paint = f'fill="{_attribute(shape.fill)}" stroke="{_attribute(shape.line)}" stroke-width="{LINE}"'
+    if isinstance(shape, Rect):
+        size = f'width="{shape.width:g}" height="{shape.height:g}" rx="{shape.corner:g}"'
+        return f'<rect x="{shape.x:g}" y="{shape.y:g}" {size} {paint}/>'
+    if isinstance(shape, Circle):
+        return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" {paint}/>'
+    points = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
+    return f'<polygon points="{points}" {paint}/>'
+
+
+def _attribute(text: str) -> str:
+    return html.escape(text, quote=True)
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font-family: sans-serif; max-width: {pixels}px; margin: 1em auto; }}
+#caption {{ min-height: 2.6em; }}
+#bar {{ display: flex; gap: 0.5em; align-items: center; }}
+#slider {{ flex: 1; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<div>{picture}</div>
+<p id="caption"></p>
+<div id="bar">
+<button id="first" title="to the start">|&lt;</button>
+<button id="back" title="one step back (left arrow)">&lt;</button>
+<button id="play" title="play or pause (space)">play</button>
+<button id="next" title="one step on (right arrow)">&gt;</button>
+<input id="slider" type="range" min="0" max="{last}" value="0">
+<span id="count"></span>
+<select id="speed">
+<option value="1000">slow</option><option value="300" selected>normal</option><option value="60">fast</option>
+</select>
+</div>
+<script id="frames" type="application/json">{data}</script>
+<script>
+const frames = JSON.parse(document.getElementById("frames").textContent);
+const at = name => document.getElementById(name);
+let now = 0, timer = null;
+function show(index) {{
+  now = Math.max(0, Math.min(frames.length - 1, index));
+  at("pieces").innerHTML = frames[now][0];
+  at("caption").textContent = frames[now][1];
+  at("count").textContent = now + " / " + (frames.length - 1);
+  at("slider").value = now;
+}}
+function pause() {{ clearInterval(timer); timer = null; at("play").textContent = "play"; }}
+function play() {{
+  if (now === frames.length - 1) show(0);
+  at("play").textContent = "pause";
+  timer = setInterval(() => {{ show(now + 1); if (now === frames.length - 1) pause(); }}, Number(at("speed").value));
+}}
+function step(by) {{ pause(); show(now + by); }}
+at("first").onclick = () => step(-frames.length);
+at("back").onclick = () => step(-1);
+at("next").onclick = () => step(1);
+at("play").onclick = () => timer ? pause() : play();
+at("slider").oninput = () => {{ pause(); show(Number(at("slider").value)); }};
+at("speed").onchange = () => {{ if (timer) {{ pause(); play(); }} }};
+document.onkeydown = event => {{
+  if (event.target.id === "slider" || event.target.tagName === "SELECT") return;
+  if (event.key === "ArrowLeft") step(-1);
+  if (event.key === "ArrowRight") step(1);
+  if (event.key === " ") {{ event.preventDefault(); timer ? pause() : play(); }}
+}};
+show(0);
+</script>
+</body>
+</html>
+"""

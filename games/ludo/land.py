@@ -1,0 +1,147 @@
+"""What becomes of a piece that is moved by a die: where it ends and whom it sends home.
+
+Written with masks in place of indexing, as thousands of games are stepped at once, and with places alone: the
+place where the mover stops is turned into each other player's own count, and compared with that player's pieces.
+
+ludopy's `gate`: a piece on the first place after the track also stands on the ring square that follows the track's
+last, and on its own start square; one that comes there from the track meets whoever is on that ring square.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from games.ludo.board import BASE, START, Board
+from games.ludo.flags import Flags
+
+OFF = -1  # where no piece ever stands
+
+
+class Landing(NamedTuple):
+    """The end of one piece's move."""
+
+    place: Array  # [] int8: where the moved piece ends; BASE if it was sent home
+    hits: Array  # [P, N] bool: the pieces that it sends home
+    allowed: Array  # [] bool: whether the rules let it be made
+    target: Array  # [] int8: the place before any star jump or misfortune
+
+
+class _Meeting(NamedTuple):
+    home: Array  # [] bool: the comer is sent home
+    hits: Array  # [P, N] bool
+    closed: Array  # [] bool: the square may not be landed on
+
+
+def is_any(value: Array, options: tuple[int, ...]) -> Array:
+    """Whether a value is one of a few numbers."""
+    found = jnp.zeros(value.shape, bool)
+    for option in options:
+        found |= value == option
+    return found
+
+
+def counted_by_others(board: Board, flags: Flags, num_players: int, turn: Array, place: Array) -> Array:
+    """[P] int8: the square of the actor's `place`, as each other player counts; OFF where that player never stands."""
+    seats = jnp.arange(num_players, dtype=jnp.int8)
+    count = place + (turn - seats) * board.gap
+    count = jnp.where(count > board.ring, count - board.ring, jnp.where(count < START, count + board.ring, count))
+    last = board.gate if flags.gate == "on_ring" else board.track
+    there = (place >= START) & (place <= last) & (count <= last)
+    return jnp.where(there & (seats != turn), count, OFF).astype(jnp.int8)
+
+
+def enemies_on(board: Board, flags: Flags, pieces: Array, counted: Array) -> Array:
+    """[P, N] bool: the others' pieces on the square that `counted_by_others` gave."""
+    on = pieces == counted[:, None]
+    if flags.gate == "on_ring":
+        on |= (pieces == board.gate) & (counted == START)[:, None]
+    return on
+
+
+def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, die: Array) -> Landing:
+    """Moves a piece of the player to act, which stands at `place`, by the die."""
+    released = place == BASE
+    straight = jnp.where(released, START, place + die)
+    over = straight > board.goal
+    advances = ~released & ~over & (place <= board.track)
+    target = _stop(board, flags, straight, die)
+    jumped = _jump(board, target, advances) if board.far_stars else target
+
+    # Whoever comes from the gate or the column meets nobody, wherever an overshoot may put it.
+    meets = released | advances
+    met = jumped if flags.stars == "destination" else target
+    home, hits, closed = _meet(board, flags, pieces, turn, jnp.where(meets, met, OFF), released)
+    if flags.stars == "both" and board.far_stars:
+        second = jnp.where(jumped != target, jumped, OFF)
+        other = _meet(board, flags, pieces, turn, second, jnp.array(False))
+        home, hits, closed = home | other.home, hits | other.hits, closed | other.closed
+
+    allowed = ~closed & (place != board.goal) & (~released | (die == 6))
+    if flags.overshoot == "illegal":
+        allowed &= ~over
+    if flags.passing == "blocked":
+        allowed &= ~_path_blocked(board, flags, pieces, turn, place, die) | released
+    return Landing(jnp.where(home, BASE, jumped).astype(jnp.int8), hits, allowed, target.astype(jnp.int8))
+
+
+def _stop(board: Board, flags: Flags, straight: Array, die: Array) -> Array:
+    """[] place that the die leads to, with the goal's rule applied."""
+    over = straight > board.goal
+    if flags.overshoot == "bounce":  # within the column, if that is too short for the die
+        return jnp.where(over, jnp.maximum(2 * board.goal - straight, board.gate), straight)
+    if flags.overshoot == "goal_minus_die":
+        return jnp.where(over, jnp.maximum(board.goal - die, START), straight)
+    return jnp.where(over, board.goal, straight)  # never played
+
+
+def _jump(board: Board, target: Array, can_jump: Array) -> Array:
+    """[] place after a star: the next star, or the goal from the last one."""
+    near = is_any(target, board.near_stars)
+    far = is_any(target, board.far_stars[:-1])
+    jump = jnp.where(near, board.near_jump, jnp.where(far, board.far_jump, 0)).astype(target.dtype)
+    jumped = jnp.where(target == board.far_stars[-1], board.goal, target + jump)
+    return jnp.where(can_jump, jumped, target)
+
+
+def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, released: Array) -> _Meeting:
+    """Who gives way where a piece comes to a place, from the base if `released`."""
+    players = pieces.shape[0]
+    counted = counted_by_others(board, flags, players, turn, place)
+    met = on = enemies_on(board, flags, pieces, counted)
+    counts = met.sum(1, dtype=jnp.int8)
+    pair = (counts >= 2).any()
+    neutral = is_any(place, board.neutral_globes)
+    globe = (neutral | is_any(place, board.start_globes)) & ~released
+    home = jnp.array(False)
+    if flags.globes == "coexist":
+        on &= ~globe
+    elif flags.globes == "repel":
+        home = met.any() & globe
+    else:
+        # ludopy looks at the first enemy in order of play and no further.
+        seats = jnp.arange(players, dtype=jnp.int8)
+        order = jnp.where(seats > turn, seats - turn, seats - turn + players)
+        seen = order == jnp.where(counts > 0, order, players).min()
+        on &= seen[:, None]
+        home = (seen & (counts > 0) & (neutral | (counted == START))).any()
+    if flags.pairs == "repel":
+        home |= on.sum(dtype=jnp.int8) >= 2
+    hits, closed = on & ~home, pair & (flags.pairs == "illegal")
+    if flags.release == "captures":
+        return _Meeting(home & ~released, jnp.where(released, met, hits), closed & ~released)
+    if flags.release == "blocked":
+        return _Meeting(home & ~released, hits & ~released, jnp.where(released, pair, closed))
+    return _Meeting(home, hits, closed)
+
+
+def _path_blocked(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, die: Array) -> Array:
+    """[] whether two pieces of one enemy stand together strictly between a piece and its target."""
+    blocked = jnp.array(False)
+    for ahead in range(1, 6):
+        counted = counted_by_others(board, flags, pieces.shape[0], turn, place + ahead)
+        pair = (enemies_on(board, flags, pieces, counted).sum(1, dtype=jnp.int8) >= 2).any()
+        blocked |= pair & (ahead < die) & (place + ahead <= board.track)
+    return blocked

@@ -1,0 +1,274 @@
+"""Ludo: race your pieces from the base round the ring and up your column to the goal."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
+from games.ludo import board as boards
+from games.ludo import flags as rule_flags
+from games.ludo import land as landing
+from games.ludo.board import BASE, Board
+from games.ludo.flags import PRESETS, Flags
+
+FACES = 6
+DRAW, ROLL = -1, 0  # what `die` says while it lies: the starter is drawn, or the die is thrown
+OBSERVED_BESIDES_PIECES = FACES + 1  # the die, and the rolls left
+
+
+class State(NamedTuple):
+    pieces: Array  # [P, N] int8: places, see board.py
+    turn: Array  # [] int8: the seat to act
+    die: Array  # [] int8: the face to be played, ROLL or DRAW
+    movable: Array  # [N] bool: the pieces that may be moved by this die
+    tries: Array  # [] int8: rolls of this turn until a piece moves, the coming one included
+    opening: Array  # [] int8: turns of the first round, this one included; kept only where a rule asks for it
+    sixes: Array  # [] int8: sixes in a row in this turn; kept only where a rule asks for it
+    finished: Array  # [] int8: how many players have brought all pieces to the goal
+    ranks: Array  # [P] int8: 1 for the first of them, and so on; 0 for a player who has not
+
+
+@dataclasses.dataclass(frozen=True)
+class LudoRules:
+    """Actions: the index of a piece, then pass where the rules have it. Outcomes: the die's face less 1,
+    or how many seats after the first the one that begins is. Flags that are none are as the preset `rules` has them."""
+
+    rules: rule_flags.Preset = setting("alhajry2012", "the preset")
+    players: int = setting(4, "2 to 4")
+    pieces: int = setting(4, "pieces of each player, 1 to 4")
+    ring: int = setting(52, "squares of the ring, a multiple of 4 from 8 to 64")
+    column: int = setting(5, "squares of each home column, 1 to 12")
+    starter: rule_flags.Starter | None = setting(None, "who begins")
+    lap: rule_flags.Lap | None = setting(None, "whether the own start is stood on again")
+    gate: rule_flags.Gate | None = setting(None, "whether the first square after the lap is on the ring as well")
+    tries: int | None = setting(None, "rolls while no piece is between base and goal, 1 to 9")
+    tries_in_round_one: bool | None = setting(None, "whether more than one try is given in the first round only")
+    bonus: rule_flags.Bonus | None = setting(None, "when a six gives another roll")
+    must_move: bool | None = setting(None, "whether a movable piece must be moved")
+    globes: rule_flags.Globes | None = setting(None, "what a globe does")
+    pairs: rule_flags.Pairs | None = setting(None, "what two enemy pieces do to one that lands on them")
+    passing: rule_flags.Passing | None = setting(None, "whether two enemy pieces may be passed")
+    release: rule_flags.Release | None = setting(None, "what a release onto enemies does")
+    stars: rule_flags.Stars | None = setting(None, "where a star jump meets enemies")
+    first_star: int | None = setting(None, "squares from a start to its first star on the ring of 52, 1 to 10 but 8")
+    overshoot: rule_flags.Overshoot | None = setting(None, "what a die too high for the goal does")
+    play_on: bool | None = setting(None, "whether the game goes on for places 2 and 3")
+    three_sixes: bool | None = setting(None, "whether the third six in a row ends the turn")
+
+    def __post_init__(self) -> None:
+        _check("rules", self.rules in PRESETS, self.rules, f"one of {', '.join(PRESETS)}")
+        _check("players", 2 <= self.players <= 4, self.players, "2 to 4")
+        _check("pieces", 1 <= self.pieces <= 4, self.pieces, "1 to 4")
+        _check("ring", 8 <= self.ring <= 64 and self.ring % 4 == 0, self.ring, "a multiple of 4 from 8 to 64")
+        _check("column", 1 <= self.column <= 12, self.column, "1 to 12")
+        _check("tries", self.tries is None or 1 <= self.tries <= 9, self.tries, "1 to 9")
+        star = self.flags.first_star
+        _check("first_star", 1 <= star <= 10 and star != 8, star, "1 to 10 but not 8, where a globe is")
+        clash = set(self.board.near_stars) & set(self.board.neutral_globes)
+        _check("first_star", not clash, star, f"another on a ring of {self.ring}, where a globe is in its place")
+
+    @functools.cached_property
+    def flags(self) -> Flags:
+        """The preset with the flags that were set on their own."""
+        own = {name: getattr(self, name) for name in Flags._fields if getattr(self, name) is not None}
+        return PRESETS[self.rules]._replace(**own)
+
+    @functools.cached_property
+    def board(self) -> Board:
+        return boards.build(self.flags, players=self.players, ring=self.ring, column=self.column)
+
+    @property
+    def counts_rounds(self) -> bool:
+        return self.flags.tries_in_round_one or self.flags.bonus == "after_round_one"
+
+    @property
+    def winners(self) -> int:
+        """How many have to finish to end the game."""
+        return self.players - 1 if self.flags.play_on else 1
+
+    @functools.cached_property
+    def spec(self) -> Spec:
+        points = self.flags.play_on
+        return Spec(
+            "ludo",
+            num_players=self.players,
+            num_actions=self.pieces + (not self.flags.must_move),
+            num_outcomes=FACES,
+            obs_shape=(self.players * (self.board.goal + 2) + OBSERVED_BESIDES_PIECES,),
+            max_steps=20_000,  # about 20 times a random game of four
+            min_return=0.0 if points else -1.0 / (self.players - 1),
+            max_return=self.players - 1.0 if points else 1.0,
+            return_sum=self.players * (self.players - 1) / 2 if points else 0.0,
+        )
+
+    def init(self) -> State:
+        flags = self.flags
+        return State(
+            pieces=jnp.full((self.players, self.pieces), BASE, jnp.int8),
+            turn=jnp.int8(0),
+            die=jnp.int8(DRAW if flags.starter == "random" else ROLL),
+            movable=jnp.zeros(self.pieces, bool),
+            tries=jnp.int8(flags.tries),
+            opening=jnp.int8(self.players if self.counts_rounds else 0),
+            sixes=jnp.int8(0),
+            finished=jnp.int8(0),
+            ranks=jnp.zeros(self.players, jnp.int8),
+        )
+
+    def actor(self, state: State) -> Array:
+        waiting = jnp.where(state.die > ROLL, state.turn, CHANCE).astype(jnp.int32)
+        return jnp.where(self._over(state), TERMINAL, waiting)
+
+    def legal(self, state: State) -> Array:
+        if self.flags.must_move:
+            return state.movable
+        return jnp.concatenate([state.movable, state.movable.any(keepdims=True)])
+
+    def chance(self, state: State) -> Array:
+        starter = jnp.where(jnp.arange(FACES) < self.players, 1 / self.players, 0.0)
+        odds = jnp.where(state.die == DRAW, starter, 1 / FACES)
+        return jnp.where((state.die <= ROLL) & ~self._over(state), odds, 0.0).astype(jnp.float32)
+
+    def step(self, state: State, move: Array) -> State:
+        after = select(state.die > ROLL, self.act(state, move), self.settle(state, move))
+        return select(self._over(state), state, after)
+
+    def settle(self, state: State, outcome: Array) -> State:
+        """`step` where chance decides: the starter, or the die; a roll that leaves nothing to decide is passed over."""
+        flags = self.flags
+        die = outcome.astype(jnp.int8) + 1
+        sixes = jnp.where(die == FACES, state.sixes + 1, 0) if flags.three_sixes else state.sixes
+        void = sixes == 3
+        movable = self.movable(state.pieces, state.turn, die) & ~void
+        idle = self._hand_on(state, die, sixes, jnp.array(False))
+        after = select(movable.any(), state._replace(die=die, movable=movable, sixes=sixes), idle)
+        if flags.starter == "random":
+            starter = state.turn + outcome.astype(jnp.int8)  # counted from `turn`, so that seats are alike
+            starter = jnp.where(starter >= self.players, starter - self.players, starter)
+            after = select(state.die == DRAW, state._replace(turn=starter, die=jnp.int8(ROLL)), after)
+        return after
+
+    def act(self, state: State, action: Array) -> State:
+        """`step` where a player decides: moves a piece, or passes."""
+        chosen = one_hot(action.astype(jnp.int8), self.pieces)
+        seat = one_hot(state.turn, self.players)
+        mine = self.mine(state)
+        place = jnp.where(chosen, mine, 0).sum(dtype=jnp.int8)
+        end = landing.land(self.board, self.flags, state.pieces, state.turn, place, state.die)
+        moved = action < self.pieces
+        hits = end.hits & moved
+        pieces = jnp.where(hits, BASE, jnp.where(seat[:, None] & chosen[None], end.place, state.pieces))
+        done = (jnp.where(chosen, end.place, mine) == self.board.goal).all()
+
+        finished = state.finished + done.astype(jnp.int8)
+        ranks = jnp.where(seat & done, finished, state.ranks)
+        after = state._replace(pieces=pieces.astype(jnp.int8), finished=finished, ranks=ranks)
+        return self._hand_on(after, state.die, state.sixes, moved)
+
+    def returns(self, state: State) -> Array:
+        over = self._over(state)
+        if self.flags.play_on:
+            points = jnp.where(state.ranks > 0, self.players - state.ranks, 0).astype(jnp.float32)
+        else:
+            points = jnp.where(state.ranks == 1, self.spec.max_return, self.spec.min_return).astype(jnp.float32)
+        return jnp.where(over, points, 0.0)
+
+    def observe(self, state: State, player: Array) -> Array:
+        """Share of each player's pieces on each place, from mine on; the turn as counted from me; die; tries."""
+        shares = self.seen_from(self.shares(state.pieces, self.board.goal + 1), player)
+        turn = self.seen_from(one_hot(state.turn, self.players) & (state.die != DRAW), player)
+        die = one_hot(state.die - 1, FACES)
+        rest = jnp.concatenate([turn, die]).astype(jnp.float32)
+        tries = state.tries.astype(jnp.float32)[None] / self.flags.tries
+        return jnp.concatenate([shares.ravel(), rest, tries])
+
+    def shares(self, index: Array, size: int) -> Array:
+        """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""
+        there = index[:, :, None] == jnp.arange(size, dtype=index.dtype)[None, None]
+        return there.sum(1, dtype=jnp.float32) / self.pieces
+
+    @property
+    def rotate(self) -> Callable[[State], State] | None:
+        """Three players start at unequal distances, so that their seats are not alike."""
+        return None if self.players == 3 else self._rotate
+
+    def seen_from(self, by_seat: Array, player: Array) -> Array:
+        """[P, ...] the same in order of play from `player` on."""
+        turned = by_seat
+        for seat in range(1, self.players):
+            turned = jnp.where(player == seat, jnp.roll(by_seat, -seat, 0), turned)
+        return turned
+
+    def landings(self, state: State) -> landing.Landing:
+        """Where each of the actor's pieces would end by the die: a Landing with a leading axis [N]."""
+        mine = self.mine(state)
+        land = functools.partial(landing.land, self.board, self.flags, state.pieces, state.turn, die=state.die)
+        return jax.vmap(lambda place: land(place=place))(mine)
+
+    def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
+        """[N] bool: which of a player's pieces the rules let move by a die."""
+        mine = _row(pieces, one_hot(turn, self.players))
+        return jax.vmap(lambda place: landing.land(self.board, self.flags, pieces, turn, place, die).allowed)(mine)
+
+    def mine(self, state: State) -> Array:
+        """[N] int8: the places of the player to act."""
+        return _row(state.pieces, one_hot(state.turn, self.players))
+
+    def _rotate(self, state: State) -> State:
+        turn = jnp.where(state.turn == self.players - 1, 0, state.turn + 1)
+        pieces, ranks = jnp.roll(state.pieces, 1, 0), jnp.roll(state.ranks, 1)
+        return state._replace(pieces=pieces, ranks=ranks, turn=turn)
+
+    def _over(self, state: State) -> Array:
+        return state.finished >= self.winners
+
+    def _hand_on(self, state: State, die: Array, sixes: Array, moved: Array) -> State:
+        """Who rolls next, once a roll is played, or could not be."""
+        flags = self.flags
+        six = (die == FACES) & (sixes < 3)
+        bonus = {"always": six, "moved": six & moved, "after_round_one": six & (state.opening == 0)}[flags.bonus]
+        if flags.play_on:  # where the first to finish ends the game there is no next roll
+            bonus &= ~((state.ranks > 0) & one_hot(state.turn, self.players)).any()
+        retry = ~moved & ~bonus & (state.tries > 1) & (sixes < 3)
+        again = bonus | retry
+        turn = jnp.where(again, state.turn, self._next(state.turn, state.ranks))
+        state = state._replace(turn=turn, die=jnp.int8(ROLL), movable=jnp.zeros(self.pieces, bool))
+        if flags.three_sixes:
+            state = state._replace(sixes=jnp.where(again, sixes, 0))
+        if self.counts_rounds:
+            state = state._replace(opening=jnp.where(again, state.opening, jnp.maximum(state.opening - 1, 0)))
+        if flags.tries > 1:
+            active = ((state.pieces > BASE) & (state.pieces < self.board.goal)).any(1)
+            fresh = ~again & ~(active & one_hot(turn, self.players)).any()
+            fresh &= state.opening > 0 if flags.tries_in_round_one else True
+            tries = jnp.where(fresh, flags.tries, jnp.where(retry, state.tries - 1, 1))
+            state = state._replace(tries=tries.astype(jnp.int8))
+        return state
+
+    def _next(self, turn: Array, ranks: Array) -> Array:
+        """[] the next seat that has not finished."""
+        if not self.flags.play_on:
+            return jnp.where(turn == self.players - 1, 0, turn + 1)
+        seats = jnp.arange(self.players, dtype=jnp.int8)
+        wait = jnp.where(seats > turn, seats - turn, seats - turn + self.players)
+        wait = jnp.where(ranks == 0, wait, 2 * self.players)
+        return jnp.where(wait == wait.min(), seats, 0).sum(dtype=jnp.int8)
+
+
+def _row(table: Array, row: Array) -> Array:
+    """[N] the row of [P, N] that a [P] mask marks."""
+    return jnp.where(row[:, None], table, 0).sum(0, dtype=table.dtype)
+
+
+def _check(name: str, fits: bool, value: object, expected: str) -> None:
+    if not fits:
+        raise UserError(f"{name}={value} does not fit ludo: expected {expected}")

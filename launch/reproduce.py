@@ -1,0 +1,95 @@
+"""Numbers of papers computed again, each beside the printed one.
+
+    python -m launch.reproduce --paper=alhajry2012 --items=table1,table2 --json=out.json
+
+Intervals are of 95 %. A paper is a module of launch/papers with a table ITEMS; what differs says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import rich.console
+import rich.table
+
+from boardrl import options
+from boardrl.config import setting
+from boardrl.errors import UserError
+from launch import cli, output
+from launch.papers import alhajry2012, sdu_baselines
+from launch.papers.cell import Cell, Item
+
+WIDE = 200  # columns where no terminal says how many
+PAPERS: dict[str, ModuleType] = {"alhajry2012": alhajry2012, "sdu_baselines": sdu_baselines}
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    paper: str = setting("alhajry2012", f"whose numbers: {', '.join(PAPERS)}")
+    items: str = setting("", "tables and figures, joined by commas; empty: all of the paper")
+    games: int = setting(0, "games a row; 0: as many as the item needs")
+    seed: int = setting(0, "same seed, same numbers")
+    json: str = setting("", "file for the numbers; empty: none")
+    overwrite: bool = setting(False, "replace the --json file if it exists")
+
+
+def main(config: Config) -> None:
+    chosen = _choose(config)
+    if config.games < 0:
+        raise UserError(f"--games={config.games} is no number of games; expected 1 or more, or 0 for the item's own")
+    path = output.free_path("json", config.json, overwrite=config.overwrite)
+    results = []
+    for name, item in chosen.items():
+        games = config.games or item.games
+        cells = item.run(games, config.seed)
+        _show(item, games, cells)
+        results.append({"item": name, "title": item.title, "games": games, "cells": [_record(cell) for cell in cells]})
+    output.write_json(path, {"paper": config.paper, "seed": config.seed, "items": results})
+
+
+def _choose(config: Config) -> Mapping[str, Item]:
+    if config.paper not in PAPERS:
+        raise UserError(f"unknown paper {config.paper!r}; known papers: {', '.join(PAPERS)}")
+    items: Mapping[str, Item] = PAPERS[config.paper].ITEMS
+    names = options.split(config.items) or list(items)
+    for name in names:
+        if name not in items:
+            raise UserError(f"unknown item {name!r} of {config.paper}; known items: {', '.join(items)}")
+    return {name: items[name] for name in names}
+
+
+def _record(cell: Cell) -> dict[str, Any]:
+    return cell._asdict() | {"verdict": cell.verdict()}
+
+
+def _show(item: Item, games: int, cells: Sequence[Cell]) -> None:
+    console = rich.console.Console()
+    if not console.is_terminal:
+        console.width = WIDE
+    table = rich.table.Table(title=f"{item.title} ({games:,} games a row)", title_justify="left")
+    for column in ("row", "player", "unit", "ours", "95 %", "paper", "expected", ""):
+        table.add_column(column, justify="right" if column in ("ours", "95 %", "paper", "expected") else "left")
+    for cell in cells:
+        digits = 2 if cell.unit.startswith("%") else 3
+        paper = "" if cell.paper is None else f"{cell.paper:.{digits}f}"
+        paper += f" ± {cell.paper_error:.{digits}f}" if cell.paper_error else ""
+        table.add_row(
+            cell.row,
+            cell.what,
+            cell.unit,
+            f"{cell.ours:.{digits}f}",
+            f"{cell.low:.{digits}f} to {cell.high:.{digits}f}",
+            paper,
+            "" if cell.expected is None else f"{cell.expected:.{digits}f}",
+            cell.verdict(),
+        )
+    console.print(table)
+    for note in item.notes:
+        console.print(f"  {note}")
+
+
+if __name__ == "__main__":
+    cli.run(main, Config)

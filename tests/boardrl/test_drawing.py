@@ -1,0 +1,65 @@
+"""Shapes become well-formed SVG, frames one page that needs nothing else."""
+
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+import rich.console
+
+from boardrl import drawing
+from boardrl.drawing import Circle, Drawing, Frame, Glyph, Label, Polygon, Rect
+
+SVG = "{http://www.w3.org/2000/svg}"
+PICTURE = Drawing(
+    4,
+    2,
+    board=[Rect(0, 0, 4, 2, "white", "#000", 0.5)],
+    pieces=[Circle(1, 1, 0.25, "red"), Polygon(((0, 0), (1, 0), (0.5, 1)), "blue"), Label(2, 1, "a<b&\"c'", 0.5)],
+)
+
+
+def test_svg_holds_every_shape_with_its_numbers():
+    root = ET.fromstring(drawing.svg(PICTURE, pixels=400))
+    assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("400", "200", "0 0 4 2")
+    rect, circle, polygon, text = (root.find(f".//{SVG}{tag}") for tag in ("rect", "circle", "polygon", "text"))
+    assert [rect.get(k) for k in ("x", "y", "width", "height", "rx", "fill", "stroke")] == [
+        "0", "0", "4", "2", "0.5", "white", "#000",
+    ]  # fmt: skip
+    assert [circle.get(k) for k in ("cx", "cy", "r", "fill", "stroke")] == ["1", "1", "0.25", "red", "none"]
+    assert polygon.get("points") == "0,0 1,0 0.5,1"
+    assert (text.text, text.get("x"), text.get("font-size")) == ("a<b&\"c'", "2", "0.5")
+
+
+def test_replay_is_self_contained_and_keeps_frames_in_order():
+    frames = [Frame(PICTURE, "begin"), Frame(PICTURE._replace(pieces=[Circle(3, 1, 0.5)]), "</script><b>end")]
+    page = drawing.replay("A <game>", frames)
+    data = json.loads(re.search(r'<script id="frames" type="application/json">(.*?)</script>', page, re.S)[1])
+    assert [caption for _, caption in data] == ["begin", "</script><b>end"]
+    assert data[1][0] == '<circle cx="3" cy="1" r="0.5" fill="none" stroke="none" stroke-width="0.03"/>'
+    assert "<title>A &lt;game&gt;</title>" in page
+    assert page.count("</script>") == 2
+    assert page.count('rx="0.5"') == 1  # the board is written once
+    without_namespace = page.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|src=|href=|@import|url\(", without_namespace)
+    for control in ("first", "back", "play", "next", "slider", "speed"):
+        assert page.count(f'id="{control}"') == 1
+        assert f'at("{control}")' in page
+
+
+def test_a_replay_without_frames_is_refused():
+    with pytest.raises(ValueError, match="at least one frame"):
+        drawing.replay("nothing", [])
+
+
+def test_terminal_rows_keep_text_and_colour():
+    text = drawing.terminal([[Glyph("ab", "red", "white", bold=True), Glyph("c")], [Glyph("d", ground="#112233")]])
+    assert text.plain == "abc\nd"
+    assert [(span.start, span.end, str(span.style)) for span in text.spans] == [
+        (0, 2, "red on white bold"),
+        (4, 5, "on #112233"),
+    ]
+    out = io.StringIO()
+    rich.console.Console(file=out, force_terminal=True, color_system="truecolor", width=20).print(text)
+    assert "\x1b[1;31;47mab" in out.getvalue()
