@@ -38,6 +38,11 @@ class Spec:
     return_sum: float | None = 0.0  # what the returns of a finished game add up to; None: no promise
     running_returns: bool = False  # False: all returns are 0 until the game is over
 
+    @property
+    def num_moves(self) -> int:
+        """How many different moves `step` takes, actions or outcomes."""
+        return max(self.num_actions, self.num_outcomes)
+
 
 class Game(Protocol[State]):
     """Eight members make a game; from them come training, search, matches and the conformance kit.

@@ -96,6 +96,9 @@ class Pig:
         *scores, total, turn = map(int, numbers)
         if max(scores) > self.target or turn >= self.players or total > self.target - scores[turn]:
             raise UserError(f"bad position {text!r}: no such scores, total or seat in pig to {self.target}")
+        winners = sum(score == self.target for score in scores)
+        if winners > 1 or (winners and (total or doing == "rolls")):
+            raise UserError(f"bad position {text!r}: a game that is won has one winner and nothing at stake")
         return State(jnp.array(scores, jnp.int32), jnp.int32(total), jnp.int32(turn), jnp.array(doing == "rolls"))
 
     def hold_at(self, state: State, *, total: int = 20) -> Array:

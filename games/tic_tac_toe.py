@@ -73,6 +73,8 @@ class TicTacToe:
             raise UserError(f"bad position {text!r}: expected three rows of {MARKS} and a seat, like 'X.. .O. ... 0'")
         board = jnp.array([MARKS.index(mark) for mark in marks], jnp.int8)
         won = [bool(three_in_a_row(board == mark)) for mark in (1, 2)]
+        if all(won):
+            raise UserError(f"bad position {text!r}: only one seat can have three in a row")
         return State(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
 
     def _over(self, state: State) -> Array:

@@ -1,0 +1,186 @@
+"""`check_game`: every property of the table, over random play and Hypothesis-drawn moves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from boardrl import options, progress
+from boardrl.errors import UserError
+from boardrl.game import TERMINAL, Game
+from boardrl.testing.declared import DECLARED
+from boardrl.testing.node import Verdict
+from boardrl.testing.play import Chunk, Collector, broken, hypothesis_play, random_play, require_hypothesis
+from boardrl.testing.report import (
+    Broken,
+    ConformanceError,
+    Failure,
+    Finding,
+    Report,
+    game_text,
+    name_of,
+    promise_of,
+    state_text,
+)
+from boardrl.testing.sampled import ON_SAMPLES, gather
+from boardrl.testing.states import AT_EVERY_STATE
+
+SAMPLES = 64  # states that are looked at closely, and from which Hypothesis goes on
+MOST_PLAYERS = 8  # tried by `variants`
+
+
+def games_end_within_max_steps(game: Game[Any], chunk: Chunk) -> Verdict:
+    """Random games are over after at most `max_steps` steps."""
+    over = chunk.nodes.actor == TERMINAL
+    late = chunk.first + np.arange(len(over)) >= game.spec.max_steps
+    return Verdict(over | late[:, None], over)
+
+
+# What must hold over whole random games and is judged on the host, [T, B] nodes at a time.
+OVER_GAMES: tuple[Callable[[Game[Any], Chunk], Verdict], ...] = (games_end_within_max_steps,)
+
+# What must hold wherever play goes.
+IN_PLAY: tuple[Callable[..., Verdict], ...] = (*AT_EVERY_STATE, *OVER_GAMES)
+
+# The table: a property is a function; its name is the function's, its promise the docstring's first line.
+PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES)
+
+
+def check_game(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50) -> Report:
+    """Holds a game to every promise of the protocol, or raises ConformanceError naming the first broken one.
+
+    Args:
+      games: random games played, from the first state to the end.
+      seed: of the random games and of what Hypothesis draws; the same seed checks the same states.
+      examples: sequences of moves that Hypothesis draws.
+    """
+    for report in _stages(game, games=games, seed=seed, examples=examples):
+        if report.broken:
+            raise ConformanceError(report)
+    return report
+
+
+def examine(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50) -> Report:
+    """As `check_game`, but goes on after a failure as far as it can and never raises ConformanceError."""
+    *_, report = _stages(game, games=games, seed=seed, examples=examples)
+    found = {finding.name for finding in report.findings}
+    unchecked = (Finding(name_of(p), promise_of(p), None, checked=False) for p in PROPERTIES if name_of(p) not in found)
+    return report._replace(findings=(*report.findings, *unchecked))
+
+
+def variants(game: Game[Any]) -> list[Game[Any]]:
+    """The same game for every player count it accepts, or itself alone if it has no option `players`."""
+    if "players" not in {option.name for option in options.of_dataclass(type(game))}:
+        return [game]
+    accepted = []
+    for players in range(2, MOST_PLAYERS + 1):
+        try:
+            accepted.append(dataclasses.replace(game, players=players))  # type: ignore[type-var]
+        except ValueError:
+            continue
+    return accepted if game in accepted else [game, *accepted]
+
+
+def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterator[Report]:
+    """The report after each stage: what is declared, what play shows, what samples show."""
+    if games < 1 or examples < 1:
+        raise UserError(f"games={games} and examples={examples} cannot be checked; expected at least 1 of each")
+    if seed < 0:
+        raise UserError(f"seed={seed} is negative; expected 0 or more")
+    require_hypothesis()
+    report = Report(game_text(game), ())
+    with progress.track(f"checking {report.game}", len(PROPERTIES), "properties") as bar:
+        for check in DECLARED:
+            finding = _ask(check, game)
+            report = report._replace(findings=(*report.findings, finding))
+            if finding.failure is not None:
+                break
+        yield report
+        if report.broken:
+            return
+        tally, collector = Tally(game), Collector(seed=seed)
+
+        def see(chunk: Chunk) -> bool:
+            clean = tally.add(chunk)
+            bar.update(len(DECLARED), f"{tally.seen:,} states seen in play")
+            return clean
+
+        for chunk in random_play(game, games=games, seed=seed):
+            see(chunk._replace(verdicts=chunk.verdicts | {name_of(p): p(game, chunk) for p in OVER_GAMES}))
+            collector.see(chunk)
+        samples = collector.samples(SAMPLES)
+        if tally.clean:
+            starts = [samples[lane % len(samples)] for lane in range(games)]
+            hypothesis_play(game, starts, see, examples=examples, seed=seed)
+        report = report._replace(findings=report.findings + tally.findings())
+        yield report
+        bar.update(len(report.findings))
+        evidence = gather(game, samples, games=games, seed=seed)
+        for on_samples in ON_SAMPLES:
+            finding = _ask(on_samples, game, evidence)
+            report = report._replace(findings=(*report.findings, finding))
+            bar.update(len(report.findings))
+        yield report
+
+
+def _ask(check: Callable[..., int | None], *arguments: Any) -> Finding:
+    try:
+        return Finding(name_of(check), promise_of(check), check(*arguments))
+    except Broken as error:
+        return Finding(name_of(check), promise_of(check), None, error.failure)
+
+
+class Tally:
+    """Counts the states at which each property was seen to hold, and keeps the shortest way to a failure."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self._game = game
+        self._states = {name_of(check): 0 for check in IN_PLAY}
+        self._failures: dict[str, Failure] = {}
+        self.seen = 0
+
+    @property
+    def clean(self) -> bool:
+        return not self._failures
+
+    def add(self, chunk: Chunk) -> bool:
+        """Takes a chunk's verdicts in and says whether they are clean."""
+        self.seen += int(chunk.counted.sum())
+        clean = True
+        for name, verdict in chunk.verdicts.items():
+            self._states[name] += int((verdict.applies & chunk.counted).sum())
+            wrong = broken(verdict)
+            if wrong.any():
+                clean = False
+                self._keep(name, chunk, wrong)
+        return clean
+
+    def _keep(self, name: str, chunk: Chunk, wrong: np.ndarray) -> None:
+        known = self._failures.get(name)
+        if known is not None and chunk.first > 0:
+            return  # later in the same games
+        places = [(int(wrong[:, lane].argmax()), int(lane)) for lane in np.flatnonzero(wrong.any(0))]
+        moves, step, lane = min(((chunk.path(*place), *place) for place in places), key=lambda found: len(found[0]))
+        if known is None or known.moves is None or len(moves) < len(known.moves):
+            self._failures[name] = Failure(
+                self._describe(chunk, step, lane), tuple(moves), self._where(chunk, step, lane)
+            )
+
+    def _where(self, chunk: Chunk, step: int, lane: int) -> str:
+        return state_text(self._game, chunk.node(step, lane).state)
+
+    def _describe(self, chunk: Chunk, step: int, lane: int) -> str:
+        node = chunk.node(step, lane)
+        chance = f", chance {np.round(node.chance, 6).tolist()}" if len(node.chance) else ""
+        legal = np.flatnonzero(node.legal).tolist()
+        returns = np.round(node.returns, 6).tolist()
+        return f"move {int(node.move)}, actor {int(node.actor)}, legal actions {legal}{chance}, returns {returns}"
+
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(
+            Finding(name_of(p), promise_of(p), self._states[name_of(p)], self._failures.get(name_of(p)))
+            for p in IN_PLAY
+        )

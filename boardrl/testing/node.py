@@ -1,0 +1,139 @@
+"""All that a game says about one state, and what a property says about that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from boardrl.game import Game
+
+TOLERANCE = 1e-5  # of float32 numbers that were computed in two ways, or add up to a promised one
+
+
+class Node(NamedTuple):
+    """One state, a move from it, and the answers of every member of the game; in JAX or, once played, in numpy."""
+
+    state: Any
+    move: Any  # [] int32
+    actor: Any  # []
+    legal: Any  # [A]
+    chance: Any  # [C]
+    returns: Any  # [P]
+    observations: Any  # [P, *obs_shape], as each player sees the state
+    logits: dict[str, Any]  # [A] of each scripted strategy
+    after: Any  # the state after the move
+    rotated: Any  # the state with every seat's part given to the next; None where the game offers no `rotate`
+
+
+class Verdict(NamedTuple):
+    """Whether a property says anything about a state, and whether it holds there."""
+
+    applies: Any  # bool
+    holds: Any  # bool
+
+
+def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False) -> Node:
+    """Asks a game everything about one state.
+
+    Args:
+      batch_players: observe by one `jax.vmap` over the players, which compiles faster than one after the other.
+    """
+    rotate = rotation(game)
+    players = jnp.arange(game.spec.num_players)
+    if batch_players:
+        observations = jax.vmap(game.observe, (None, 0))(state, players)
+    else:
+        observations = jnp.stack([game.observe(state, player) for player in players])
+    return Node(
+        state=state,
+        move=move,
+        actor=game.actor(state),
+        legal=game.legal(state),
+        chance=game.chance(state),
+        returns=game.returns(state),
+        observations=observations,
+        logits={name: script(game, state) for name, script in strategies(game).items()},
+        after=game.step(state, move),
+        rotated=None if rotate is None else rotate(state),
+    )
+
+
+def rotation(game: Game[Any]) -> Callable[[Any], Any] | None:
+    """The game's `rotate`, if it offers one."""
+    return getattr(game, "rotate", None)
+
+
+def strategies(game: Game[Any]) -> dict[str, Callable[..., Array]]:
+    """The game's scripted strategies, if it offers any."""
+    return getattr(game, "strategies", {})
+
+
+def same(one: Any, other: Any) -> Any:
+    """[] bool: all leaves alike to the last bit, but that -0 is 0 and NaN is NaN."""
+    return _all_leaves(lambda a, b: (a == b) | ((a != a) & (b != b)), one, other)
+
+
+def close(one: Any, other: Any) -> Any:
+    """[] bool: all leaves alike, floats up to rounding: compilers may reorder their arithmetic."""
+
+    def near(a: Any, b: Any) -> Any:
+        if not jnp.issubdtype(a.dtype, jnp.floating):
+            return a == b
+        both_nan = (a != a) & (b != b)
+        return (a == b) | both_nan | (abs(a - b) <= TOLERANCE * (1 + abs(b)))
+
+    return _all_leaves(near, one, other)
+
+
+def _all_leaves(alike: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """Operators only, so that numpy arrays stay numpy and are compared without a compiler."""
+    holds: Any = True
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        holds = alike(a, b).all() & holds
+    return holds
+
+
+def difference(one: Any, other: Any, names: tuple[str, str], *, rounding: bool = False) -> str | None:
+    """Where two trees of arrays differ in structure, shape, dtype or value, in words; None where they do not."""
+    if (change := _structure_difference(one, other, names)) is not None:
+        return change
+    for (path, a), b in zip(jax.tree_util.tree_leaves_with_path(one), jax.tree.leaves(other), strict=True):
+        x, y, place = np.asarray(a), np.asarray(b), jax.tree_util.keystr(path)
+        if (x.shape, x.dtype) != (y.shape, y.dtype):
+            return f"{place} is {x.dtype}{list(x.shape)} {names[0]} but {y.dtype}{list(y.shape)} {names[1]}"
+        with np.errstate(invalid="ignore"):  # inf - inf
+            alike = close(x, y) if rounding else same(x, y)
+        if not alike:
+            return f"{place} is {x.tolist()} {names[0]} but {y.tolist()} {names[1]}"
+    return None
+
+
+def type_difference(one: Any, other: Any, names: tuple[str, str]) -> str | None:
+    """Where two trees differ in structure, shape, dtype or weak type, in words; None where they do not."""
+    first, second = types_of(one), types_of(other)
+    if (change := _structure_difference(first, second, names)) is not None:
+        return change
+    for (path, a), b in zip(jax.tree_util.tree_leaves_with_path(first), jax.tree.leaves(second), strict=True):
+        if (a.shape, a.dtype, a.weak_type) != (b.shape, b.dtype, b.weak_type):
+            return f"{jax.tree_util.keystr(path)} is {type_text(a)} {names[0]} but {type_text(b)} {names[1]}"
+    return None
+
+
+def _structure_difference(one: Any, other: Any, names: tuple[str, str]) -> str | None:
+    first: Any = jax.tree.structure(one)
+    second: Any = jax.tree.structure(other)
+    return None if first == second else f"the tree is {first} {names[0]} but {second} {names[1]}"
+
+
+def types_of(tree: Any) -> Any:
+    """The same tree with shape, dtype and weak type in place of each array."""
+    return jax.eval_shape(lambda leaf: leaf, tree)
+
+
+def type_text(leaf: Any) -> str:
+    return f"{'weak ' if leaf.weak_type else ''}{leaf.dtype}{list(leaf.shape)}"

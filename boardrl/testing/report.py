@@ -1,0 +1,106 @@
+"""What a check found: one finding a property, and the error that names a broken one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from boardrl import registry
+from boardrl.game import Game
+
+SHOWN_MOVES = 300  # of a path in a message; `Failure.moves` has them all
+
+
+class Failure(NamedTuple):
+    """How a property was seen to be broken."""
+
+    what: str
+    moves: tuple[int, ...] | None = None  # from `init` to the state; None where no state is concerned
+    where: str = ""  # the state in words
+
+    def __str__(self) -> str:
+        if self.moves is None:
+            return self.what
+        shown = ", ".join(map(str, self.moves[:SHOWN_MOVES]))
+        more = f", … {len(self.moves):,} in all, see .failure.moves" if len(self.moves) > SHOWN_MOVES else ""
+        return f"{self.what}; seen after moves [{shown}{more}] at {self.where}"
+
+
+class Finding(NamedTuple):
+    """One property of one game."""
+
+    name: str
+    promise: str
+    states: int | None  # how many states were compared; None for what concerns the game as a whole
+    failure: Failure | None = None
+    checked: bool = True  # False: an earlier failure left nothing to look at
+
+
+class Report(NamedTuple):
+    """Every property of one game, in the order of the table."""
+
+    game: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def broken(self) -> list[Finding]:
+        """Those that failed; the table begins with what the rest depends on, so that the first is most telling."""
+        return [finding for finding in self.findings if finding.failure is not None]
+
+
+class ConformanceError(AssertionError):
+    """A game breaks a promise of the protocol."""
+
+    def __init__(self, report: Report) -> None:
+        first, *others = report.broken
+        assert first.failure is not None
+        self.property = first.name
+        self.failure = first.failure
+        self.report = report
+        also = f" Also broken: {', '.join(finding.name for finding in others)}." if others else ""
+        super().__init__(f"{report.game} breaks {first.name} ({first.promise}): {first.failure}.{also}")
+
+
+class Broken(Exception):
+    """Raised by a property that does not hold."""
+
+    def __init__(self, what: str, moves: list[int] | None = None, where: str = "") -> None:
+        super().__init__(what)
+        self.failure = Failure(what, None if moves is None else tuple(moves), where)
+
+
+def name_of(check: Callable[..., Any]) -> str:
+    """A property is called as its function is."""
+    return check.__name__
+
+
+def promise_of(check: Callable[..., Any]) -> str:
+    """What a property promises is the first line of its function's docstring."""
+    return (check.__doc__ or name_of(check)).strip().partition("\n")[0].rstrip(".")
+
+
+def game_text(game: Game[Any]) -> str:
+    """The game as on the command line, or as Python shows it if it is too broken for that."""
+    try:
+        text = registry.describe(game)
+        return text if isinstance(text, str) else repr(game)
+    except Exception:
+        return repr(game)
+
+
+def state_text(game: Game[Any], state: Any) -> str:
+    """A state in the game's own text if it has one, else its leaves."""
+    try:
+        return repr(game.to_text(jax.tree.map(jax.numpy.asarray, state)))  # type: ignore[attr-defined]
+    except Exception:
+        leaves = jax.tree_util.tree_leaves_with_path(state)
+        shown = (f"{jax.tree_util.keystr(path) or 'state'}={np.asarray(leaf).tolist()}" for path, leaf in leaves)
+        return ", ".join(shown)
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's type and the first line of what it says."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -1,0 +1,76 @@
+"""Holds a game to every promise of the protocol, for every player count it accepts.
+
+    python -m launch.check --game=pig
+    python -m launch.check --game=pig:players=3,target=30 --games=256 --seed=7
+
+Exit code 0 if the game keeps them all, 1 if it breaks one, 2 if the command is mistaken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import tempfile
+
+from boardrl import options, registry, testing
+from boardrl.config import setting
+from boardrl.errors import UserError
+from launch import cli
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Flags of this command."""
+
+    game: str = setting("", "a game, with options if need be; without players= every player count is checked")
+    games: int = setting(64, "random games played from start to end")
+    seed: int = setting(0, "the same seed checks the same states")
+    examples: int = setting(50, "sequences of moves drawn by Hypothesis, each from many positions at once")
+
+
+def main(settings: Settings) -> None:
+    if not settings.game:
+        raise UserError(f"no game is given; expected --game=NAME, one of {', '.join(registry.names())}")
+    game = registry.make(settings.game)
+    games = [game] if _names_players(settings.game) else testing.variants(game)
+    broken = False
+    with tempfile.TemporaryDirectory() as scratch:
+        # Hypothesis keeps a cache, by default in the working directory, where nobody asked for it.
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", scratch)
+        for variant in games:
+            report = testing.examine(variant, games=settings.games, seed=settings.seed, examples=settings.examples)
+            print(table(report), flush=True)
+            broken = broken or bool(report.broken)
+    if broken:
+        sys.exit(1)
+
+
+def table(report: testing.Report) -> str:
+    """The findings as aligned lines, and a sentence for each that is broken."""
+    lines = [report.game, f"  {'property':34}{'states':>12}  result"]
+    for finding in report.findings:
+        states = "" if finding.states is None else f"{finding.states:,}"
+        lines.append(f"  {finding.name:34}{states:>12}  {_result(finding)}")
+    for finding in report.broken:
+        lines.append(f"broken: {finding.name} ({finding.promise}): {finding.failure}")
+    kept = sum(_result(finding) == "ok" for finding in report.findings)
+    lines.append(f"{report.game}: {kept} properties hold, {len(report.broken)} broken\n")
+    return "\n".join(lines)
+
+
+def _result(finding: testing.Finding) -> str:
+    if finding.failure is not None:
+        return "BROKEN"
+    if not finding.checked:
+        return "not checked, as the game is broken above"
+    return "no such states" if finding.states == 0 else "ok"
+
+
+def _names_players(text: str) -> bool:
+    parts = options.split(text.partition(":")[2])
+    return any(part.partition("=")[0].strip() == "players" for part in parts)
+
+
+if __name__ == "__main__":
+    cli.run(main, Settings)
