@@ -36,6 +36,7 @@ from boardrl.game import Game
 from boardrl.lowering import Argument, Function, Layout, lower_module
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
+from boardrl.policy import Value
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -287,20 +288,61 @@ def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str
     )
 
 
-# Kernels
+# Values and kernels
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Evaluator:
+    """A compiled evaluation of positions; its parameters are data."""
+
+    module: types.ModuleType  # has what `boardrl.evaluator` tells
+    layout: Layout
+
+    def params(self, params: Any) -> np.ndarray:
+        """The parameters as the flat array that `evaluate` takes."""
+        return self.layout.pack(params)
+
+    def work(self) -> np.ndarray:
+        """Scratch memory for one thread."""
+        return np.zeros(self.module.EVALUATOR_WORDS, np.uint64)
+
+
+def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
+    """Compiles value(params, state, player) -> [P] for rows of the game's lowered facet.
+
+    Args:
+      params: an example; other parameters of the same shapes need no new code.
+    """
+    state = jax.tree.map(jnp.asarray, game.init())
+    arguments = [Argument("params", params), Argument("row", state), Argument("player", jnp.int32(0))]
+    function = Function(value, arguments, title=f"the value of {game.spec.name}")
+    module, layouts = lower_module(
+        f"{game.spec.name}_value", {"evaluate": function}, extra="EVALUATOR_WORDS = WORK_WORDS\n"
+    )
+    return Evaluator(module, layouts["evaluate"][0])
 
 
 def specialise(
-    kernel: types.ModuleType, facet: Facet, imports: Mapping[str, str] | None = None, **constants: Any
+    kernel: types.ModuleType,
+    facet: Facet,
+    *,
+    evaluator: types.ModuleType | None = None,
+    parts: Mapping[str, types.ModuleType] | None = None,
+    **constants: Any,
 ) -> types.ModuleType:
     """A copy of a kernel's module that works on one game.
 
-    Its imports from `boardrl.facet` are taken from the game's module, those from the modules in `imports` from the
-    modules that these stand for, and `constants` replace the kernel's module-level constants of those names. The
-    copy is kept in the cache of emitted modules, and so is what Numba makes of it.
+    Its imports from `boardrl.facet` are taken from the game's module, those from `boardrl.evaluator` from that of
+    the evaluator, those from modules named in `parts` from the modules given there, and `constants` replace the
+    kernel's module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what
+    Numba makes of it.
     """
     name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
-    return _copy(kernel, name, constants, {"boardrl.facet": facet.module.__name__, **(imports or {})})
+    imports = {"boardrl.facet": facet.module.__name__}
+    if evaluator is not None:
+        imports["boardrl.evaluator"] = evaluator.__name__
+    imports |= {placeholder: module.__name__ for placeholder, module in (parts or {}).items()}
+    return _copy(kernel, name, constants, imports)
 
 
 def _copy(
@@ -323,6 +365,6 @@ def _sources(module: types.ModuleType, seen: set[str]) -> Iterator[str]:
     seen.add(module.__name__)
     for value in vars(module).values():
         other = inspect.getmodule(value.py_func) if isinstance(value, Dispatcher) else None
-        if other is not None and other.__name__ not in seen and other.__name__ != "boardrl.facet":
+        if other is not None and other.__name__ not in seen and not other.__name__.startswith("numba"):
             yield hashlib.sha256(inspect.getsource(other).encode()).hexdigest()
             yield from _sources(other, seen)

@@ -57,7 +57,6 @@ class Searcher:
         self.kind.refuse(self.kind.name, game)
         self.facet = host.of(game) if facet is None else facet
         self.evaluator = default(self.facet) if evaluator is None else evaluator
-        self._identity = self._choose_identity()
         self.memory = memory.allocate(
             self.facet,
             self.evaluator.weights,
@@ -69,11 +68,11 @@ class Searcher:
         )
         flags = self.kind.flags(self.options)
         self.memory.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
-        imports = {"search.evaluator": self.evaluator.module.__name__, "search.identity": self._identity.__name__}
+        parts = {"search.evaluator": self.evaluator.module, "search.identity": self._choose_identity()}
         spec = game.spec
         bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
         bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
-        self._kernel = host.specialise(self.kind.kernel, self.facet, imports, **bounds)
+        self._kernel = host.specialise(self.kind.kernel, self.facet, parts=parts, **bounds)
         self._warm_up()
 
     def _warm_up(self) -> None:
