@@ -22,7 +22,10 @@ def load_run(path: pathlib.Path) -> run.Learned:
 # the table by its address.
 MAKERS = Makers(
     "launch.lineup:MAKERS",
-    {"runs/NAME": functools.partial(players.learned, load=load_run), **dict.fromkeys(kinds.KINDS, player.make)},
+    {
+        "runs/NAME": functools.partial(players.learned, load=load_run),
+        **dict.fromkeys(kinds.KINDS, functools.partial(player.make, load=load_run)),
+    },
 )
 
 

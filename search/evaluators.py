@@ -12,7 +12,8 @@ import numpy as np
 from boardrl import host
 from boardrl.errors import UserError
 from boardrl.host import Facet
-from search import evaluate_linear, evaluate_none
+from boardrl.policy import Value
+from search import evaluate_linear, evaluate_net, evaluate_none
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -23,6 +24,7 @@ class Evaluator:
     module: types.ModuleType
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
+    scratch: int = 1  # float32s that it needs to work in, an even number past those of the players
 
 
 def none(facet: Facet) -> Evaluator:
@@ -43,6 +45,18 @@ def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
         )
     module = host.specialise(evaluate_linear, facet, LEAST=float(spec.min_return), MOST=float(spec.max_return))
     return Evaluator("linear", module, np.array(weights, np.float32))
+
+
+def net(facet: Facet, value: Value, params: Any) -> Evaluator:
+    """A value function in JAX, such as a flax net, compiled for rows of the lowered facet."""
+    if facet.turn_of is not None:
+        raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
+    spec = facet.game.spec
+    compiled = host.lower_value(value, params, facet.game)
+    bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+    module = host.specialise(evaluate_net, facet, evaluator=compiled.module, **bounds)
+    scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
+    return Evaluator("net", module, compiled.params(params).view(np.float32), symmetric=False, scratch=scratch)
 
 
 def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:

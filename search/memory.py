@@ -9,6 +9,7 @@ import numpy as np
 from boardrl.errors import UserError
 from boardrl.host import Facet
 from search import clock, order
+from search.evaluators import Evaluator
 from search.table import ENTRY_BYTES
 
 MOST_PLIES = 255
@@ -35,13 +36,22 @@ class Memory(NamedTuple):
 
 
 def allocate(
-    facet: Facet, weights: np.ndarray, *, kilobytes: int, depth: int, score_columns: int, use_table: bool, searcher: str
+    facet: Facet,
+    evaluator: Evaluator,
+    *,
+    kilobytes: int,
+    depth: int,
+    score_columns: int,
+    use_table: bool,
+    searcher: str,
 ) -> Memory:
     """Memory of at most that many kilobytes for searches of `depth` turns (0: as many as there is memory for)."""
     game, module = facet.game.spec, facet.module
     room = max(module.ROOM, game.num_outcomes)
     row_bytes = 8 * (module.WORDS + score_columns)
-    scratch = max(module.NUM_FEATURES, module.OBS_SIZE, game.num_players, game.num_outcomes, game.num_actions)
+    weights = evaluator.weights
+    scratch = max(evaluator.scratch, module.NUM_FEATURES, game.num_players, game.num_outcomes)
+    scratch += scratch % 2  # so that it is a number of whole words
     fixed = 8 * clock.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
     fixed += 4 * order.HISTORY * game.num_players + 2 * ENTRY_BYTES + row_bytes
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from boardrl import host, options
+from boardrl import host, options, registry
+from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game
+from boardrl.host import Facet
 from boardrl.options import Option
-from boardrl.players import Player
+from boardrl.players import Learned, Player
 from search import evaluators, kinds, line
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
 
 DEFAULT_MS = 100.0  # for a player who is given no limit
 FORGET = 0.9  # how much of a move's overhead is still expected a move later
+NET = Option("net", str, "", "a run directory whose value net values positions; none: features")
 WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
 
 
@@ -86,18 +91,42 @@ class SearchPlayer:
         return plan
 
 
-def make(text: str, game: Any) -> Player | None:
-    """A maker (boardrl.players.Makers): the player of a text, if it names a searcher."""
+Load = Callable[[pathlib.Path], Learned]
+
+
+def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
+    """A maker (boardrl.players.Makers): the player of a text, if it names a searcher.
+
+    Args:
+      load: gives what was learned in a run directory, for the option `net`.
+    """
     name, rest = options.split_call(text)
     if name not in kinds.KINDS:
         return None
     kind = kinds.KINDS[name]
     limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
-    given = options.parse(rest, [*limits, *choices, WEIGHTS], f"player {name!r}")
+    given = options.parse(rest, [*limits, *choices, WEIGHTS, *([NET] if load else [])], f"player {name!r}")
     budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
     if not budget.limited:
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
     chosen = kind.options(**{option.name: given[option.name] for option in choices if option.name in given})
     kind.refuse(name, game)
-    evaluator = evaluators.default(host.of(game), given.get("weights", ()))
-    return Player(text, host=SearchPlayer(Searcher(game, name, chosen, budget=budget, evaluator=evaluator)))
+    if load and given.get("net"):
+        evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load)
+    else:
+        facet = host.of(game)
+        evaluator = evaluators.default(facet, given.get("weights", ()))
+    searcher = Searcher(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
+    return Player(text, host=SearchPlayer(searcher))
+
+
+def learned_net(game: Any, path: pathlib.Path, load: Load) -> tuple[evaluators.Evaluator, Facet]:
+    """The value net of a run, and the facet that it is compiled for."""
+    if not path.exists():
+        raise UserError(f"net={str(path)!r} does not exist; expected a run directory or a checkpoint in it")
+    found = load(path)
+    value = getattr(found.policy.apply, "value", None)
+    if found.game != game or value is None:
+        raise UserError(f"net={str(path)!r} holds no value net of {registry.describe(game)}; choose another run")
+    facet = host.lowered(game)
+    return evaluators.net(facet, value, found.policy.params), facet

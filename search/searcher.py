@@ -59,7 +59,7 @@ class Searcher:
         self.evaluator = default(self.facet) if evaluator is None else evaluator
         self.memory = memory.allocate(
             self.facet,
-            self.evaluator.weights,
+            self.evaluator,
             kilobytes=budget.kilobytes,
             depth=budget.depth,
             score_columns=self.kind.score_columns(game),
