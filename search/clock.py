@@ -34,6 +34,7 @@ WORDS = 32
 FIRST_POLL = 64  # nodes
 POLL_NS = 100_000  # between two looks at the clock, about
 STALL_NS = 1_000_000  # a longer time between two looks is not the search's own
+TOLERATED_NS = 5_000_000
 MOST_GROWTH = 4  # of the nodes between two looks: a rate is only known from the past
 
 CLOCK_MONOTONIC = 1
@@ -86,8 +87,8 @@ def poll(control: np.ndarray) -> None:
     """Stops the search if a limit is reached; else sets after how many nodes to look again.
 
     Slow evaluations make it look more often: the nodes of POLL_NS at the rate since the last look. Where other
-    processes take turns on the processor, the next wait is expected to be like the last ones: a search ends that
-    much earlier, after half of its time at the earliest.
+    processes take turns on the processor, the next wait is expected to be like the last ones: of a wait longer than
+    TOLERATED_NS a search ends as much earlier, after half of its time at the earliest.
     """
     nodes = control[NODES]
     if control[NODE_LIMIT] and nodes >= control[NODE_LIMIT]:
@@ -97,7 +98,7 @@ def poll(control: np.ndarray) -> None:
     spent = max(time - control[LAST_POLL], 1)
     if spent > STALL_NS:
         control[STALL] = max(control[STALL], spent)
-    early = min(control[STALL], (control[DEADLINE] - control[BEGAN]) // 2)
+    early = min(max(control[STALL] - TOLERATED_NS, 0), (control[DEADLINE] - control[BEGAN]) // 2)
     if control[DEADLINE] and time >= control[DEADLINE] - early:
         control[STOPPED] = 1
     gap = min(max(since * POLL_NS // spent, 1), MOST_GROWTH * since)
