@@ -55,6 +55,8 @@ class Game(Protocol[State]):
         defaults        {algorithm: {field: value}}, settings that suit this game
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
+        features        f(state, player) -> [F] float32, what a linear evaluation weighs
+        host            f() -> boardrl.host.Handwritten, compiled rules faster than those lowered from JAX
     """
 
     @property

@@ -24,8 +24,8 @@ import inspect
 import re
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +37,10 @@ from boardrl.lowering import Argument, Function, Layout, lower_module
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
 from boardrl.policy import Value
+
+
+class SlowHostWarning(UserWarning):
+    """Some function of a game has no host code and runs in JAX."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,9 +95,18 @@ class Handwritten:
     unpack: Callable[[np.ndarray], Any]
 
 
-@functools.cache
-def of(game: Any) -> Facet:
+def of(game: Game[Any]) -> Facet:
     """The game's facet: its own if it brings one, else lowered from its rules."""
+    return _of(cast(Hashable, game))
+
+
+def lowered(game: Game[Any]) -> Facet:
+    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
+    return _lowered(cast(Hashable, game))
+
+
+@functools.cache
+def _of(game: Any) -> Facet:
     if hasattr(game, "host"):
         own = game.host()
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
@@ -102,15 +115,15 @@ def of(game: Any) -> Facet:
 
 
 @functools.cache
-def lowered(game: Any) -> Facet:
-    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
+def _lowered(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
     module, _ = lower_module(game.spec.name, functions, extra=_constants_and_key(game, layout), spare=_spare)
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
-        warnings.warn(f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower", stacklevel=2)
+        sentence = f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower"
+        warnings.warn(sentence, SlowHostWarning, stacklevel=4)
     return Facet(game, module, layout.pack, layout.unpack, module.REFUSED)
 
 

@@ -15,7 +15,7 @@ from jax import Array
 from boardrl import host, registry, rollout
 from boardrl.game import TERMINAL, Spec, select
 
-GAMES = ["tic_tac_toe", "pig:target=20", "pig:players=3,target=30"]
+GAMES = ["tic_tac_toe", "pig:players=3,target=30"]
 
 
 def random_games(game: Any, num_games: int, num_steps: int, seed: int) -> tuple[Any, np.ndarray]:
