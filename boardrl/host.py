@@ -24,8 +24,8 @@ import inspect
 import re
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,11 @@ from boardrl.game import Game
 from boardrl.lowering import Argument, Function, Layout, lower_module
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
+from boardrl.policy import Value
+
+
+class SlowHostWarning(UserWarning):
+    """Some function of a game has no host code and runs in JAX."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,9 +95,18 @@ class Handwritten:
     unpack: Callable[[np.ndarray], Any]
 
 
-@functools.cache
-def of(game: Any) -> Facet:
+def of(game: Game[Any]) -> Facet:
     """The game's facet: its own if it brings one, else lowered from its rules."""
+    return _of(cast(Hashable, game))
+
+
+def lowered(game: Game[Any]) -> Facet:
+    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
+    return _lowered(cast(Hashable, game))
+
+
+@functools.cache
+def _of(game: Any) -> Facet:
     own = game.host() if hasattr(game, "host") else None
     if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
@@ -101,15 +115,15 @@ def of(game: Any) -> Facet:
 
 
 @functools.cache
-def lowered(game: Any) -> Facet:
-    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
+def _lowered(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
     module, _ = lower_module(game.spec.name, functions, extra=_constants_and_key(game, layout), spare=_spare)
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
-        warnings.warn(f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower", stacklevel=2)
+        sentence = f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower"
+        warnings.warn(sentence, SlowHostWarning, stacklevel=4)
     return Facet(game, module, layout.pack, layout.unpack, module.REFUSED)
 
 
@@ -243,18 +257,54 @@ def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str
     )
 
 
-# Kernels
+# Values and kernels
 
 
-def specialise(kernel: types.ModuleType, facet: Facet, **constants: Any) -> types.ModuleType:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Evaluator:
+    """A compiled evaluation of positions; its parameters are data."""
+
+    module: types.ModuleType  # has what `boardrl.evaluator` tells
+    layout: Layout
+
+    def params(self, params: Any) -> np.ndarray:
+        """The parameters as the flat array that `evaluate` takes."""
+        return self.layout.pack(params)
+
+    def work(self) -> np.ndarray:
+        """Scratch memory for one thread."""
+        return np.zeros(self.module.EVALUATOR_WORDS, np.uint64)
+
+
+def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
+    """Compiles value(params, state, player) -> [P] for rows of the game's lowered facet.
+
+    Args:
+      params: an example; other parameters of the same shapes need no new code.
+    """
+    state = jax.tree.map(jnp.asarray, game.init())
+    arguments = [Argument("params", params), Argument("row", state), Argument("player", jnp.int32(0))]
+    function = Function(value, arguments, title=f"the value of {game.spec.name}")
+    module, layouts = lower_module(
+        f"{game.spec.name}_value", {"evaluate": function}, extra="EVALUATOR_WORDS = WORK_WORDS\n"
+    )
+    return Evaluator(module, layouts["evaluate"][0])
+
+
+def specialise(
+    kernel: types.ModuleType, facet: Facet, *, evaluator: types.ModuleType | None = None, **constants: Any
+) -> types.ModuleType:
     """A copy of a kernel's module that works on one game.
 
-    Its imports from `boardrl.facet` are taken from the game's module, and `constants` replace the kernel's
-    module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what Numba
-    makes of it.
+    Its imports from `boardrl.facet` are taken from the game's module, those from `boardrl.evaluator` from that of
+    the evaluator, and `constants` replace the kernel's module-level constants of those names. The copy is kept in
+    the cache of emitted modules, and so is what Numba makes of it.
     """
     name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
-    return _copy(kernel, name, constants, {"boardrl.facet": facet.module.__name__})
+    imports = {"boardrl.facet": facet.module.__name__}
+    if evaluator is not None:
+        imports["boardrl.evaluator"] = evaluator.__name__
+    return _copy(kernel, name, constants, imports)
 
 
 def _copy(
@@ -277,6 +327,6 @@ def _sources(module: types.ModuleType, seen: set[str]) -> Iterator[str]:
     seen.add(module.__name__)
     for value in vars(module).values():
         other = inspect.getmodule(value.py_func) if isinstance(value, Dispatcher) else None
-        if other is not None and other.__name__ not in seen and other.__name__ != "boardrl.facet":
+        if other is not None and other.__name__ not in seen and not other.__name__.startswith("numba"):
             yield hashlib.sha256(inspect.getsource(other).encode()).hexdigest()
             yield from _sources(other, seen)

@@ -10,10 +10,11 @@ from boardrl.lowering.ir import Block, Equation, Var
 LOOP = 8  # rounds taken for granted where a loop's length is not known
 # Primitives that read each element of an operand once, whatever the size of the result.
 ONCE = ("reduce", "arg", "cum", "sort", "top_k", "concatenate", "stack", "pad", "scatter", "dynamic_update", "split")
+SAME_PLACE: set[str] = set()  # primitives that read their operands where they write; filled by their modules
 STORE = 1  # what writing an element and reading it back costs, in simple operations
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Reads:
     """Who reads a value: how many equations, and how many elements in all."""
 
@@ -22,21 +23,32 @@ class Reads:
 
 
 def demand(block: Block) -> dict[Var, Reads]:
-    """The reads of every variable of a program; a result counts as read by one more equation."""
-    reads: dict[Var, Reads] = {}
+    """The reads of every variable of a program; a result counts as read by one more equation.
 
-    def add(atom: object, elements: float) -> None:
+    Equations that work element by element and end in the same reader are written into the same loop, where an
+    element that they share is computed once: it counts once.
+    """
+    loops: dict[Var, dict[object, float]] = {}  # which loops read a variable, and how many elements
+    counts: dict[Var, int] = {}
+
+    def add(atom: object, loop: object, elements: float) -> None:
         if isinstance(atom, Var):
-            entry = reads.setdefault(atom, Reads())
-            entry.equations += 1
-            entry.elements += elements
+            counts[atom] = counts.get(atom, 0) + 1
+            known = loops.setdefault(atom, {})
+            known[loop] = max(known.get(loop, 0), elements)
 
-    for eqn in block.equations:
+    for place, atom in enumerate(block.outs):
+        add(atom, place, size_of(atom.shape))
+    for eqn in reversed(block.equations):
+        readers = loops.get(eqn.outs[0], {})
+        joins = eqn.name in SAME_PLACE and len(readers) == 1
         for position, atom in enumerate(eqn.ins):
-            add(atom, elements_read(eqn, position))
-    for atom in block.outs:
-        add(atom, size_of(atom.shape))
-    return reads
+            same_place = eqn.name in SAME_PLACE and atom.shape == eqn.outs[0].shape
+            loop: object = (eqn, position)
+            if same_place:
+                loop = next(iter(readers)) if joins else eqn
+            add(atom, loop, elements_read(eqn, position))
+    return {var: Reads(counts[var], sum(known.values())) for var, known in loops.items()}
 
 
 def elements_read(eqn: Equation, position: int) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from boardrl.lowering import fuse
 from boardrl.lowering.emit import SHORT, Emitter, Point, Table, Value, bare, first, literal, typed
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
@@ -31,6 +32,7 @@ def elementwise(name: str, operation: Operation, cost: float = 1) -> None:
     def write(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
         return [spread(eqn, operands, operation, cost)]
 
+    fuse.SAME_PLACE.add(name)
     rule(name)(write)
 
 
@@ -288,3 +290,4 @@ elementwise("clamp", _clamp, 2)
 elementwise("not", _invert)
 elementwise("round", _round)
 elementwise("is_finite", lambda eqn, a: f"(absolute({a}) < {SHORT[str(eqn.ins[0].dtype)]}(inf))", 2)
+fuse.SAME_PLACE.update(("div", "integer_pow", "square", "sign", "logistic", "pow", "bitcast_convert_type", "select_n"))

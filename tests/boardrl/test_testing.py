@@ -57,6 +57,7 @@ def test_a_sound_game_passes(game):
     assert (states["chance_sums_to_one"] > 0) == with_chance
     assert (states["rotation_comes_round"] > 0) == (states["text_round_trip"] > 0) == with_text
     assert states["games_end_within_max_steps"] == 8
+    assert states["host_code_equals_jax"] > 8
     assert states["terminal_absorbs"] >= 8
     assert (states["returns_zero_until_the_end"] == 0) == game.spec.running_returns
     assert (states["returns_sum_as_promised"] == 0) == (game.spec.return_sum is None)

@@ -1,0 +1,168 @@
+"""Emitted modules on disk: found again, safe among processes, readable; and what they are made of."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from boardrl.errors import UserError
+from boardrl.lowering import Layout, LoweringError, cache, lower
+
+PROGRAM = """
+import json, sys, time
+import jax, jax.numpy as jnp, numba, numpy as np
+from boardrl import host, registry
+start = time.monotonic()
+game = registry.make(sys.argv[1])
+facet = host.of(game)
+spec, row, after, work = game.spec, facet.row(game.init()), facet.rows(), facet.work()
+facet.init(row)
+numbers = [int(facet.actor(row, work)), int(facet.key(row))]
+mask = np.zeros(spec.num_actions, np.bool_)
+facet.legal(row, mask, work)
+facet.chance(row, np.zeros(spec.num_outcomes, np.float32), work)
+facet.returns(row, np.zeros(spec.num_players, np.float32), work)
+facet.observe(row, 0, np.zeros(facet.module.OBS_SIZE, np.float32), work)
+facet.step(row, 0, after, work)
+functions = [facet.init, facet.actor, facet.key, facet.legal, facet.chance, facet.returns, facet.observe, facet.step]
+hits = sum(sum(f.stats.cache_hits.values()) for f in functions)
+print(json.dumps([numbers + mask.tolist() + after.tolist(), hits, len(functions), time.monotonic() - start]))
+"""
+
+
+def start(folder: pathlib.Path, game: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "BOARDRL_CACHE": str(folder)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, game], env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[list[int], int, int, float]:
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    return json.loads(out)  # type: ignore[no-any-return]
+
+
+def test_two_processes_at_once_then_one_from_the_cache(tmp_path: pathlib.Path) -> None:
+    pair = [start(tmp_path, "tic_tac_toe"), start(tmp_path, "tic_tac_toe")]
+    first, second = map(finish, pair)
+    assert first[0] == second[0]
+    third = finish(start(tmp_path, "tic_tac_toe"))
+    assert third[0] == first[0]
+    assert third[1] == third[2], "every function comes from Numba's cache"
+    emitted = [p.name for p in (tmp_path / "lowered").iterdir() if p.is_file()]
+    assert len(emitted) == 1, "one module, and no temporary file"
+
+
+def test_the_key_tells_programs_apart(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+    x = jnp.arange(3, dtype=jnp.int32)
+    table = jnp.array([5, 1, 7], jnp.int32)
+    functions: list[Any] = [
+        lambda x: x + 1,
+        lambda x: x + 2,
+        lambda x: x + table,
+        lambda x: x + (table + 1),
+        lambda x: jnp.roll(x, 1),
+        lambda x: jnp.roll(x, 2),
+        lambda x: jnp.take(x, x, mode="clip"),
+        lambda x: jnp.take(x, x, mode="fill"),
+    ]
+    paths = set()
+    for function in functions:
+        lowered = lower(function, x, name="f")
+        np.testing.assert_array_equal(lowered(x), function(x))
+        paths.add(lowered.function.py_func.__code__.co_filename)
+    assert len(paths) == len(functions)
+    again = lower(lambda x: x + 1, x, name="f")
+    assert again.function.py_func.__code__.co_filename in paths
+
+
+def test_a_folder_that_cannot_be_written_is_the_users_to_mend(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lowered").write_text("a file in the way")
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+    with pytest.raises(UserError, match=r"cannot write compiled rules to .*BOARDRL_CACHE"):
+        lower(lambda x: x * 31, jnp.int32(1), name="f")
+
+
+def test_names_and_lines_of_the_source_are_in_the_emitted_code(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+
+    def shout(state: dict[str, Any]) -> Any:
+        loudness = jnp.maximum(state["voice"], 3) * 2
+        return loudness.sum() + loudness.max()
+
+    lowered = lower(shout, {"voice": jnp.arange(40, dtype=jnp.int32), "unused": jnp.int32(0)}, name="shout")
+    path = pathlib.Path(lowered.function.py_func.__code__.co_filename)
+    assert path.parent == tmp_path / "lowered"
+    text = path.read_text()
+    line = next(n for n, t in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if "loudness = jnp" in t)
+    assert f"loudness = i32(maximum(voice[i], i32(3)) * 2)  # mul i32[40], test_lowering_cache.py:{line}" in text
+    assert "unused" not in text.partition("def shout")[2].partition('"""')[2].partition('"""')[2]
+
+
+@pytest.mark.parametrize(
+    ("function", "example", "sentence"),
+    [
+        (
+            lambda x: lax.erf_inv(x),
+            jnp.zeros(4),
+            r"f uses the primitive 'erf_inv' in .*test_lowering_cache\.py, line \d+, for",
+        ),
+        (
+            lambda x: jnp.linalg.inv(x),
+            jnp.zeros((2, 2)),
+            r"f uses the primitive '\w+' in .*, line \d+, for which there is no",
+        ),
+        (
+            lambda x: x.astype(jnp.float16),
+            jnp.zeros(2),
+            r"f uses the type float16 in .*, line \d+, for which there is no host",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused_with_its_line(function: Any, example: Any, sentence: str) -> None:
+    with pytest.raises(LoweringError, match=sentence):
+        lower(function, example, name="f")
+
+
+def test_a_layout_has_every_leaf_in_place_and_no_gap_but_the_last() -> None:
+    tree = {
+        "a": jnp.ones((3,), jnp.int8),
+        "b": (jnp.float32(2.5), jnp.arange(3, dtype=jnp.int16)),
+        "c": jnp.bool_(True),
+    }
+    layout = Layout(tree)
+    assert [leaf.name for leaf in layout.leaves] == ["a", "b_0", "b_1", "c"]
+    assert all(leaf.offset % leaf.dtype.itemsize == 0 for leaf in layout.leaves)
+    covered = sorted(b for leaf in layout.leaves for b in range(leaf.offset, leaf.offset + leaf.num_bytes))
+    covered += [b for offset, size in layout.gaps() for b in range(offset, offset + size)]
+    assert covered == list(range(8 * layout.num_words))
+    row = layout.pack(tree)
+    assert row.dtype == np.uint64
+    assert row.shape == (layout.num_words,)
+    back = layout.unpack(row)
+    assert back["b"][0] == 2.5
+    assert back["b"][1].tolist() == [0, 1, 2]
+    batch = layout.pack(
+        {k: jnp.stack([v] * 4) if k != "b" else tuple(jnp.stack([w] * 4) for w in v) for k, v in tree.items()}
+    )
+    np.testing.assert_array_equal(batch, np.stack([row] * 4))
+
+
+def test_the_toolchain_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cache.module_name("f", "text")
+    monkeypatch.setattr(cache, "toolchain", lambda: "another version")
+    assert cache.module_name("f", "text") != before
