@@ -20,6 +20,9 @@ NUM_OUTCOMES = 0  # C
 MAX_STEPS = 1
 OBS_SIZE = 1  # numbers in an observation
 NUM_FEATURES = 0  # F
+NUM_SYMMETRIES = 1  # of the board, the identity included
+ROOM = 1  # rows that a buffer of `successors` must have at least
+TRUNCATED = 0  # the word of a workspace where `successors` counts what it left out for want of room
 
 
 def init(row: Any) -> None:
@@ -44,6 +47,21 @@ def chance(row: Any, probs: Any, work: Any) -> None:
 
 def step(row: Any, move: int, out: Any, work: Any) -> None:
     """Writes the state after an action or an outcome into another row."""
+    raise NotImplementedError
+
+
+def successors(row: Any, buffer: Any, work: Any) -> int:
+    """Writes the rows that a player can move to into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
+
+    A lowered facet has a row for each legal action, in their order. A hand-written one may have whole turns of
+    several actions, and each row once, in the order that it finds best; where there can be more than M it counts
+    what it left out.
+    """
+    raise NotImplementedError
+
+
+def symmetric(row: Any, number: int, out: Any, work: Any) -> None:
+    """Writes the mirror image of that number, 0 being the row itself; only of games that offer `symmetric`."""
     raise NotImplementedError
 
 

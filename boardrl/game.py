@@ -65,6 +65,10 @@ class Game(Protocol[State]):
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
+        turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation
+        feature_weights   of the features, to begin with
+        symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
+        num_symmetries  how many there are
         move_text       f(state, move) -> str, an action or an outcome in words, for replays
         draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
     """

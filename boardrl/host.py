@@ -52,6 +52,7 @@ class Facet:
     pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
     unpack: Callable[[np.ndarray], Any]  # and back
     refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
+    turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
@@ -69,13 +70,27 @@ class Facet:
         """Scratch memory for one thread."""
         return np.zeros(self.module.WORK_WORDS, np.uint64)
 
+    def turn(self, row: np.ndarray, after: np.ndarray) -> list[int]:
+        """The actions that lead from a row to one of its successors."""
+        if self.turn_of is not None:
+            return self.turn_of(self.state(row), self.state(after))
+        mask, out, work = np.zeros(self.module.NUM_ACTIONS, np.bool_), self.rows(), self.work()
+        self.legal(row, mask, work)
+        for action in np.flatnonzero(mask):
+            self.step(row, int(action), out, work)
+            if (out == after).all():
+                return [int(action)]
+        raise ValueError("the second row is no successor of the first")
+
     def __getattr__(self, name: str) -> Any:
         if name in FUNCTIONS:
             return getattr(self.module, name)
         raise AttributeError(f"a facet has no {name!r}")
 
 
-FUNCTIONS = ("init", "actor", "legal", "chance", "step", "returns", "observe", "features", "key")
+FUNCTIONS = (
+    *("init", "actor", "legal", "chance", "step", "successors", "returns", "observe", "features", "symmetric", "key"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,12 +102,15 @@ class Handwritten:
       constants: {name: value} for the module's own constants, such as a board's size; each game with other values
         gets a copy of the module, compiled for them.
       pack, unpack: states, or batches of states, to rows and back.
+      turn_of: the actions that lead from a state to the state of a successor; needed where successors are whole
+        turns.
     """
 
     kernel: types.ModuleType
     constants: Mapping[str, Any]
     pack: Callable[[Any], np.ndarray]
     unpack: Callable[[np.ndarray], Any]
+    turn_of: Callable[[Any, Any], list[int]] | None = None
 
 
 def of(game: Game[Any]) -> Facet:
@@ -110,7 +128,7 @@ def _of(game: Any) -> Facet:
     own = game.host() if hasattr(game, "host") else None
     if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
-        return Facet(game, module, own.pack, own.unpack, {})
+        return Facet(game, module, own.pack, own.unpack, {}, own.turn_of)
     return lowered(game)
 
 
@@ -141,6 +159,8 @@ def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
     }
     if hasattr(game, "features"):
         functions["features"] = Function(game.features, [row, Argument("player", number)], title=title + "features")
+    if hasattr(game, "symmetric"):
+        functions["symmetric"] = Function(game.symmetric, [row, Argument("number", number)], title=title + "symmetric")
     return functions
 
 
@@ -154,6 +174,7 @@ def constants(game: Game[Any]) -> dict[str, int]:
         "MAX_STEPS": spec.max_steps,
         "OBS_SIZE": int(np.prod(spec.obs_shape, dtype=np.int64)),
         "NUM_FEATURES": 0,
+        "NUM_SYMMETRIES": getattr(game, "num_symmetries", 1),
     }
     if hasattr(game, "features"):
         numbers["NUM_FEATURES"] = jax.eval_shape(game.features, game.init(), jnp.int32(0)).shape[0]
@@ -171,7 +192,7 @@ def _constants_and_key(game: Game[Any], layout: Layout) -> str:
         lines.append(f"LOW_ZERO = np.array({[low for low, _ in zeros]}, np.uint64)")
         lines.append(f"HIGH_ZERO = np.array({[high for _, high in zeros]}, np.uint64)")
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
-    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word)
+    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
 
 
 KEY_SOURCE = '''
@@ -196,6 +217,29 @@ def key(row):
     mixed ^= mixed >> u64(29)
     mixed *= u64(0xC4CEB9FE1A85EC53)
     return mixed ^ (mixed >> u64(32))
+'''
+
+
+# The mask of what is legal lies behind the workspace of the rules.
+SUCCESSORS_SOURCE = '''
+
+LEGAL_AT = WORK_WORDS
+TRUNCATED = LEGAL_AT + -(-NUM_ACTIONS // 8)
+WORK_WORDS = TRUNCATED + 1
+ROOM = NUM_ACTIONS
+
+
+@njit(**OPTIONS)
+def successors(row, buffer, work):
+    """Writes the rows after each legal action, and returns how many."""
+    mask = work[LEGAL_AT:].view(np.bool_)
+    legal(row, mask, work)
+    count = 0
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            step(row, action, buffer[count], work)
+            count += 1
+    return count
 '''
 
 
@@ -292,18 +336,25 @@ def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
 
 
 def specialise(
-    kernel: types.ModuleType, facet: Facet, *, evaluator: types.ModuleType | None = None, **constants: Any
+    kernel: types.ModuleType,
+    facet: Facet,
+    *,
+    evaluator: types.ModuleType | None = None,
+    parts: Mapping[str, types.ModuleType] | None = None,
+    **constants: Any,
 ) -> types.ModuleType:
     """A copy of a kernel's module that works on one game.
 
     Its imports from `boardrl.facet` are taken from the game's module, those from `boardrl.evaluator` from that of
-    the evaluator, and `constants` replace the kernel's module-level constants of those names. The copy is kept in
-    the cache of emitted modules, and so is what Numba makes of it.
+    the evaluator, those from modules named in `parts` from the modules given there, and `constants` replace the
+    kernel's module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what
+    Numba makes of it.
     """
     name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
     imports = {"boardrl.facet": facet.module.__name__}
     if evaluator is not None:
         imports["boardrl.evaluator"] = evaluator.__name__
+    imports |= {placeholder: module.__name__ for placeholder, module in (parts or {}).items()}
     return _copy(kernel, name, constants, imports)
 
 

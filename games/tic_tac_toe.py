@@ -6,12 +6,16 @@ import dataclasses
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
 
 MARKS = ".XO"  # empty, seat 0, seat 1
+SQUARE = np.arange(9).reshape(3, 3)
+# [8, 9]: for each cell of a mirrored board the cell that it shows; the first changes nothing.
+SYMMETRIES = np.stack([np.rot90(flip, turns).ravel() for flip in (SQUARE, SQUARE.T) for turns in range(4)])
 
 
 class State(NamedTuple):
@@ -67,6 +71,11 @@ class TicTacToe:
     def rotate(self, state: State) -> State:
         board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
         return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
+
+    num_symmetries = 8
+
+    def symmetric(self, state: State, number: Array) -> State:
+        return state._replace(board=state.board[jnp.asarray(SYMMETRIES)[number]])
 
     def to_text(self, state: State) -> str:
         """Three rows and the seat to move: 'X.. .O. ... 0'."""

@@ -10,6 +10,7 @@ from boardrl import players, run
 from boardrl.game import Game
 from boardrl.players import Makers, Player
 from launch import learners
+from search import kinds, player
 
 
 def load_run(path: pathlib.Path) -> run.Learned:
@@ -17,9 +18,15 @@ def load_run(path: pathlib.Path) -> run.Learned:
     return run.load_policy(path, learners.load)
 
 
-# By how each kind is written in lists of known players; see `boardrl.players.Makers`. Searches go here too.
-# Processes that play games find the table by its address.
-MAKERS = Makers("launch.lineup:MAKERS", {"runs/NAME": functools.partial(players.learned, load=load_run)})
+# By how each kind is written in lists of known players; see `boardrl.players.Makers`. Processes that play games find
+# the table by its address.
+MAKERS = Makers(
+    "launch.lineup:MAKERS",
+    {
+        "runs/NAME": functools.partial(players.learned, load=load_run),
+        **dict.fromkeys(kinds.KINDS, functools.partial(player.make, load=load_run)),
+    },
+)
 
 
 def make(text: str, game: Game[Any]) -> list[Player]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from jax import Array
 
@@ -10,6 +11,7 @@ from boardrl.host import Handwritten
 from games.jumper import host, players, text, turns
 from games.jumper.features import NAMES, features
 from games.jumper.rules import Rules, State
+from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,9 +24,17 @@ class Jumper(Rules):
     def from_text(self, written: str) -> State:
         return text.from_text(self, written)
 
+    def turn_to_text(self, state: State, actions: Sequence[int]) -> str:
+        return text.turn_text(self, actions)
+
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
         return features(self.size, state, player)
+
+    num_symmetries = NUM_SYMMETRIES
+
+    def symmetric(self, state: State, number: Array) -> State:
+        return symmetric(self.size, state, number)
 
     def count_turns(self, state: State, depth: int, *, distinct: bool, tick: turns.Tick) -> int:
         """Sequences of whole turns by paths, or by distinct boards."""
@@ -35,5 +45,6 @@ class Jumper(Rules):
         return host.facet(self)
 
     feature_names = NAMES
+    feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     strategies = {"corner": players.corner, "linear": players.linear}
     values = {"pieces": players.piece_lead}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from boardrl.host import Handwritten
-from games.jumper import narrow_facet, row, wide_facet
+from games.jumper import narrow_facet, row, text, wide_facet
 from games.jumper.rules import Rules
 
 
@@ -18,4 +18,5 @@ def facet(game: Rules) -> Handwritten | None:
         constants={"SIZE": game.size, "NUM_DEALT": game.num_dealt},
         pack=functools.partial(row.pack, game),
         unpack=functools.partial(row.unpack, game),
+        turn_of=functools.partial(text.actions_between, game),
     )

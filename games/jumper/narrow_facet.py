@@ -11,8 +11,10 @@ import numpy as np
 from games.jumper.bits import TRUNCATED
 from games.jumper.narrow import WORDS, WORK_WORDS, actor, features, key, returns, successors
 from games.jumper.row import chance, legal, observe, step, write_first
+from games.jumper.symmetry import symmetric_words as symmetric
 
 __all__ = [
+    "ROOM",
     "TRUNCATED",
     "WORDS",
     "WORK_WORDS",
@@ -26,10 +28,12 @@ __all__ = [
     "returns",
     "step",
     "successors",
+    "symmetric",
 ]
 
 SIZE = 6
 NUM_DEALT = 0
+ROOM = 64  # for a place on every cell
 
 
 @numba.njit(cache=True, nogil=True)

@@ -149,6 +149,11 @@ def turn_between(game: Rules, before: State, board: np.ndarray) -> str:
     raise UserError(f"no turn of {SIDES[mover - 1]} leads to the board\n" + "\n".join(board_lines(board, game.size)))
 
 
+def actions_between(game: Rules, before: State, after: State) -> list[int]:
+    """The actions of a turn that makes the second position of the first."""
+    return read_turn(game, before, turn_between(game, before, np.asarray(after.board)))
+
+
 def _path_to(
     board: np.ndarray, goal: np.ndarray, size: int, mover: int, path: list[int], hops: int
 ) -> list[int] | None:

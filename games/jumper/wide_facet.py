@@ -10,9 +10,11 @@ import numpy as np
 
 from games.jumper.bits import TRUNCATED
 from games.jumper.row import chance, legal, observe, step, write_first
+from games.jumper.symmetry import symmetric_cells as symmetric
 from games.jumper.wide import WORDS, WORK_WORDS, actor, features, key, returns, successors
 
 __all__ = [
+    "ROOM",
     "TRUNCATED",
     "WORDS",
     "WORK_WORDS",
@@ -26,10 +28,12 @@ __all__ = [
     "returns",
     "step",
     "successors",
+    "symmetric",
 ]
 
 SIZE = 16
 NUM_DEALT = 0
+ROOM = 256  # for a place on every cell
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,0 +1,122 @@
+"""Connect four: two players drop pieces into columns; four in a row win, across, down or diagonally."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.errors import UserError
+from boardrl.game import TERMINAL, Spec, one_hot, select
+
+MARKS = ".XO"  # empty, seat 0, seat 1
+IN_A_ROW = 4
+STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) along which pieces are in a row
+
+
+class State(NamedTuple):
+    board: Array  # [rows, columns] int8, the top row first: 0 empty, 1 seat 0, 2 seat 1
+    turn: Array  # [] int32: the seat to move
+    winner: Array  # [] int32: a seat, or -1
+
+
+@dataclasses.dataclass(frozen=True)
+class ConnectFour:
+    """Action c drops a piece into column c."""
+
+    rows: int = 6
+    columns: int = 7
+
+    def __post_init__(self) -> None:
+        if not (4 <= self.rows <= 12 and 4 <= self.columns <= 12):
+            raise UserError(f"rows={self.rows},columns={self.columns} does not fit connect_four: expected 4 to 12 each")
+
+    @property
+    def spec(self) -> Spec:
+        cells = self.rows * self.columns
+        return Spec(
+            "connect_four",
+            num_players=2,
+            num_actions=self.columns,
+            num_outcomes=0,
+            obs_shape=(self.rows, self.columns, 3),
+            max_steps=cells,
+        )
+
+    def init(self) -> State:
+        return State(jnp.zeros((self.rows, self.columns), jnp.int8), jnp.int32(0), jnp.int32(-1))
+
+    def actor(self, state: State) -> Array:
+        return jnp.where(self._over(state), TERMINAL, state.turn)
+
+    def legal(self, state: State) -> Array:
+        return (state.board[0] == 0) & ~self._over(state)
+
+    def chance(self, state: State) -> Array:
+        return jnp.zeros(0, jnp.float32)
+
+    def step(self, state: State, move: Array) -> State:
+        mark = (1 + state.turn).astype(jnp.int8)
+        column = one_hot(move, self.columns)
+        filled = jnp.where(column, (state.board != 0).sum(0, dtype=jnp.int32), 0).sum(dtype=jnp.int32)
+        landing = one_hot(self.rows - 1 - filled, self.rows)[:, None] & column[None, :]
+        board = jnp.where(landing, mark, state.board)
+        winner = jnp.where(four_in_a_row(board == mark), state.turn, -1)
+        return select(self._over(state), state, State(board, 1 - state.turn, winner))
+
+    def returns(self, state: State) -> Array:
+        won = one_hot(state.winner, 2)
+        return jnp.where(state.winner >= 0, jnp.where(won, 1.0, -1.0), 0.0).astype(jnp.float32)
+
+    def observe(self, state: State, player: Array) -> Array:
+        """[rows, columns, 3] planes: my pieces, the other's, and ones if it is my turn."""
+        board = state.board.astype(jnp.int32)
+        my_turn = jnp.broadcast_to(state.turn == player, board.shape)
+        return jnp.stack([board == 1 + player, board == 2 - player, my_turn], -1).astype(jnp.float32)
+
+    def rotate(self, state: State) -> State:
+        board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
+        return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
+
+    num_symmetries = 2
+
+    def symmetric(self, state: State, number: Array) -> State:
+        return state._replace(board=jnp.where(number == 0, state.board, state.board[:, ::-1]))
+
+    def to_text(self, state: State) -> str:
+        """The rows from the top and the seat to move."""
+        rows = ["".join(MARKS[int(cell)] for cell in row) for row in state.board]
+        return " ".join([*rows, str(int(state.turn))])
+
+    def from_text(self, text: str) -> State:
+        *rows, turn = text.split() or [""]
+        fits = len(rows) == self.rows and all(len(row) == self.columns for row in rows)
+        if not fits or set("".join(rows)) - set(MARKS) or turn not in ("0", "1"):
+            raise UserError(
+                f"bad position {text!r}: expected {self.rows} rows of {self.columns} of {MARKS}, the top one first, "
+                "and a seat"
+            )
+        board = jnp.array([[MARKS.index(mark) for mark in row] for row in rows], jnp.int8)
+        if bool(((board[:-1] != 0) & (board[1:] == 0)).any()):
+            raise UserError(f"bad position {text!r}: a piece hangs in the air; expected columns filled from below")
+        won = [bool(four_in_a_row(board == mark)) for mark in (1, 2)]
+        return State(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
+
+    def _over(self, state: State) -> Array:
+        return (state.winner >= 0) | (state.board[0] != 0).all()
+
+
+def four_in_a_row(mine: Array) -> Array:
+    """[] bool: whether a [rows, columns] bool mask holds four in a row."""
+    found = jnp.array(False)
+    rows, columns = mine.shape
+    for down, right in STEPS:
+        height, width = rows - (IN_A_ROW - 1) * down, columns - (IN_A_ROW - 1) * abs(right)
+        start = (IN_A_ROW - 1) * (right < 0)
+        run = jnp.ones((height, width), jnp.bool_)
+        for n in range(IN_A_ROW):
+            run &= mine[n * down : n * down + height, start + n * right : start + n * right + width]
+        found |= run.any()
+    return found

@@ -1,0 +1,148 @@
+"""Alpha-beta and Negascout for two players who have no dice and win what the other loses.
+
+A kernel (boardrl.facet): `search.searcher` calls `search` of a copy made for one game and evaluator.
+
+Depth counts turns: a player's further action in the same turn, as along a chain of hops, costs none. Each value is
+in the view of who acts; it changes sign only where the turn passes to the other. Values below or above the window
+are bounds (fail-soft).
+
+Negascout (Reinefeld 1983) tries every move but the first with an empty window just above alpha; only a move that
+proves better is searched again, with the bound just found. The window is empty in floating point: no number
+lies between alpha and its successor.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
+from boardrl.game import CHANCE, TERMINAL
+from search.clock import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.evaluator import evaluate
+from search.identity import identity
+from search.order import DONE, best_left, note_cutoff, score, signature
+from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
+
+SCOUT, USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(5))
+
+
+@numba.njit(cache=True, nogil=True)
+def search(memory, depth, alpha, beta):
+    """The value of the position in rows[0] to who acts there."""
+    # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
+    rows, scores, table, killers, history, pv, control, weights, scratch, work = memory
+    return visit(
+        rows, scores, table, killers, history, pv, control, weights, scratch, work,
+        np.int64(0), np.int64(1), depth, alpha, beta, np.int64(actor(rows[0], work)), np.int64(0),
+    )  # fmt: skip
+
+
+@numba.njit(cache=True, nogil=True)
+def visit(
+    rows, scores, table, killers, history, pv, control, weights, scratch, work, at, top, depth, alpha, beta, me, ply
+):
+    """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
+    # 1. Count, and give up when a limit is reached.
+    count(control)
+    pv[ply, 0] = 0
+    if control[STOPPED]:
+        return 0.0
+    cuts_before = control[CUTS]
+
+    # 2. What the table knows.
+    use_table = control[USE_TABLE] != 0
+    position, table_move = np.uint64(0), NO_MOVE
+    if use_table:
+        position = identity(rows, at, top, control, work)
+        entry = find(table, position)
+        table_move = move_of(entry)
+        if ply > 0 and answers(entry, depth):
+            known, bound = value_of(entry), bound_of(entry)
+            if bound == EXACT or (bound == LOWER and known >= beta) or (bound == UPPER and known <= alpha):
+                control[CUTS] += not is_complete(entry)
+                return known
+
+    # 3. Where to move, and in which order.
+    num_truncated = work[TRUNCATED]
+    num_moves = successors(rows[at], rows[top:], work)
+    if work[TRUNCATED] != num_truncated:
+        control[OVERFLOWS] += 1
+        control[CUTS] += 1
+    ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
+    if ordered:
+        for child in range(top, top + num_moves):
+            move = signature(rows[at], rows[child])
+            scores[child, 0] = score(
+                move, table_move, killers, history, ply, me, control[USE_KILLERS], control[USE_HISTORY]
+            )
+
+    # 4. Try them.
+    best, best_child = -np.inf, top
+    floor = alpha
+    for number in range(num_moves):
+        child = top + number
+        if ordered:
+            child = best_left(scores, top, num_moves)
+            scores[child, 0] = DONE
+        elif control[REVERSE]:
+            child = top + num_moves - 1 - number
+        who = np.int64(actor(rows[child], work))
+        left = depth - (who != me)
+        free = top + num_moves
+        full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
+        if who == TERMINAL:
+            count(control)
+            returns(rows[child], scratch, work)
+            value = np.float64(scratch[me])
+            pv[ply + 1, 0] = 0
+        elif left <= 0 or who == CHANCE or full:
+            count(control)
+            control[CUTS] += 1
+            control[CHANCE_MET] += who == CHANCE
+            control[OVERFLOWS] += left > 0
+            value = evaluate(rows[child], control[VIEW], weights, scratch, work)
+            if me != control[VIEW]:
+                value = -value
+            pv[ply + 1, 0] = 0
+        else:
+            low, high = floor, beta
+            if control[SCOUT] and number > 0 and floor > -np.inf:
+                high = np.nextafter(floor, np.inf)
+            while True:
+                if who == me:
+                    value = visit(
+                        rows, scores, table, killers, history, pv, control, weights, scratch, work,
+                        child, free, left, low, high, who, ply + 1,
+                    )  # fmt: skip
+                else:
+                    value = -visit(
+                        rows, scores, table, killers, history, pv, control, weights, scratch, work,
+                        child, free, left, -high, -low, who, ply + 1,
+                    )  # fmt: skip
+                if high == beta or value <= floor or value >= beta:
+                    break
+                low, high = np.nextafter(value, -np.inf), beta  # it is at least this
+        if control[STOPPED]:
+            return 0.0
+        if value > best:
+            best, best_child = value, child
+            if value > alpha or ply == 0:
+                pv[ply, 1] = child - top
+                length = pv[ply + 1, 0]
+                for place in range(1, length + 1):
+                    pv[ply, place + 1] = pv[ply + 1, place]
+                pv[ply, 0] = length + 1
+            floor = max(floor, value)
+            if value >= beta:
+                break
+
+    # 5. What was learned.
+    if use_table or control[USE_KILLERS] or control[USE_HISTORY]:
+        move = signature(rows[at], rows[best_child])
+        if best >= beta:
+            note_cutoff(move, killers, history, ply, me, depth)
+        if use_table:
+            bound = LOWER if best >= beta else EXACT if best > alpha else UPPER
+            store(table, position, best, move, depth, control[CUTS] == cuts_before, bound, control[AGE])
+    return best

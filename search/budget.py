@@ -1,0 +1,56 @@
+"""What a search may use: time, nodes, depth and memory; and a clock for a whole game."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from boardrl.config import setting
+from boardrl.errors import UserError
+
+SHARES = 20  # a clock keeps time for at least some of this many moves
+RESERVE_MS = 2.0  # for what a move costs besides searching
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    """Limits of one move's search, any mix of them; 0 is no limit."""
+
+    ms: float = setting(0.0, "milliseconds a move; 0: no limit")
+    nodes: int = setting(0, "positions visited a move; 0: no limit")
+    depth: int = setting(0, "turns looked ahead; 0: to the end of the game")
+    kilobytes: int = setting(65536, "memory for everything: stacks, buffers and the table")
+    game_ms: float = setting(0.0, "milliseconds for all moves of a game, divided over them; 0: no limit")
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(Budget):
+            value = getattr(self, field.name)
+            if not value >= (1 if field.name == "kilobytes" else 0):
+                least = "at least 1" if field.name == "kilobytes" else "0 (no limit) or more"
+                raise UserError(f"{field.name}={value} is no budget; expected {least}")
+
+    @property
+    def limited(self) -> bool:
+        """Whether a search ends before the game's end."""
+        return any((self.ms, self.nodes, self.depth, self.game_ms))
+
+
+class GameClock:
+    """Divides the time of a game over its moves.
+
+    A move gets an even share of what is left: of as many moves as can still come, but at most SHARES of them, so
+    that a game which could be long, but seldom is, does not starve its first moves.
+    """
+
+    def __init__(self, game_ms: float, most_moves: int) -> None:
+        self.left_ms = game_ms
+        self.moves_left = most_moves
+
+    def share(self) -> float:
+        """Milliseconds for the next move."""
+        moves = min(max(self.moves_left, 1), SHARES)
+        return max((self.left_ms - RESERVE_MS * moves) / moves, 0.0)
+
+    def spend(self, ms: float, *, move: bool = True) -> None:
+        """Takes off time that was used, and the move unless it goes on."""
+        self.left_ms -= ms
+        self.moves_left -= move

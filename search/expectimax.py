@@ -1,0 +1,201 @@
+"""Expectimax with Star1 and Star2 for one player against the rest: two players with dice, or paranoid play of more.
+
+A kernel like `search.alphabeta`. Every value is that of the seat VIEW, which maximises where it acts; all others
+minimise. A chance node is worth the mean over its outcomes.
+
+Depth: an action that ends a turn costs one, dice thrown after it cost none, dice thrown after dice cost one. So
+depth 1 values what each action leads to, before the dice.
+
+Star1 (Ballard 1983): what is still unknown of a chance node lies between the least and the most that can be got, so
+that a window on the mean gives a window on each outcome. Star2: first one move is tried after each outcome; what it
+gives bounds the outcome from the side of who moves there, and narrower bounds make narrower windows.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, actor, chance, returns, step, successors
+from boardrl.game import CHANCE, TERMINAL
+from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.evaluator import evaluate
+from search.identity import identity
+from search.order import signature
+from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
+
+STAR, USE_TABLE = OPTIONS, OPTIONS + 1
+LEAST = -1.0  # that a player can get
+MOST = 1.0
+ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and the bounds of its value
+
+
+@numba.njit(cache=True, nogil=True)
+def search(memory, depth, alpha, beta):
+    """The value of the position in rows[0] to VIEW."""
+    rows, scores, table, _, _, pv, control, weights, scratch, work = memory
+    # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
+    at, top, ply = np.int64(0), np.int64(1), np.int64(0)
+    return visit(rows, scores, table, pv, control, weights, scratch, work, at, top, depth, alpha, beta, ply)
+
+
+@numba.njit(cache=True, nogil=True)
+def visit(rows, scores, table, pv, control, weights, scratch, work, at, top, depth, alpha, beta, ply):
+    """The value of rows[at]; rows from `top` on are free."""
+    # 1. Leaves.
+    count(control)
+    pv[ply, 0] = 0
+    if control[STOPPED]:
+        return 0.0
+    who = np.int64(actor(rows[at], work))
+    view = control[VIEW]
+    if who == TERMINAL:
+        returns(rows[at], scratch, work)
+        return np.float64(scratch[view])
+    if depth <= 0 or top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]:
+        control[CUTS] += 1
+        control[OVERFLOWS] += depth > 0
+        return np.float64(evaluate(rows[at], view, weights, scratch, work))
+
+    # 2. What the table knows.
+    cuts_before = control[CUTS]
+    position, table_move = np.uint64(0), NO_MOVE
+    if control[USE_TABLE]:
+        position = identity(rows, at, top, control, work)
+        entry = find(table, position)
+        table_move = move_of(entry)
+        if ply > 0 and answers(entry, depth):
+            known, bound = value_of(entry), bound_of(entry)
+            if bound == EXACT or (bound == LOWER and known >= beta) or (bound == UPPER and known <= alpha):
+                control[CUTS] += not is_complete(entry)
+                return known
+
+    best_move = NO_MOVE
+    if who == CHANCE:
+        # 3. Dice: the outcomes, and between what each can lie.
+        chance(rows[at], scratch, work)
+        num_rolls = 0
+        for outcome in range(NUM_OUTCOMES):
+            if scratch[outcome] > 0:
+                scores[top + num_rolls, ODDS] = scratch[outcome]
+                scores[top + num_rolls, LOW] = LEAST
+                scores[top + num_rolls, HIGH] = MOST
+                step(rows[at], outcome, rows[top + num_rolls], work)
+                num_rolls += 1
+        free = top + num_rolls
+        unknown_low = unknown_high = 0.0
+        for child in range(top, free):
+            unknown_low += scores[child, ODDS] * LEAST
+            unknown_high += scores[child, ODDS] * MOST
+        best, decided = 0.0, False
+        if control[STAR] > 0 and (unknown_low >= beta or unknown_high <= alpha):
+            best, decided = unknown_low if unknown_low >= beta else unknown_high, True
+
+        # 4. Star2: one move after each outcome.
+        if control[STAR] == 2 and depth > 1:
+            for child in range(top, free):
+                roller = np.int64(actor(rows[child], work))
+                if roller < 0 or decided or free + 1 + ROOM > rows.shape[0]:
+                    continue
+                if beta > unknown_high if roller == view else alpha < unknown_low:
+                    continue  # no bound from this side can decide
+                odds = scores[child, ODDS]
+                if successors(rows[child], rows[free : free + ROOM], work) < 1:
+                    continue
+                left = depth - (np.int64(actor(rows[free], work)) != roller)
+                if roller == view:
+                    enough = (beta - unknown_low) / odds + LEAST
+                    value = visit(
+                        rows, scores, table, pv, control, weights, scratch, work,
+                        free, free + 1, left, LEAST, enough, ply + 1,
+                    )  # fmt: skip
+                    if value > LEAST:
+                        unknown_low += odds * (value - scores[child, LOW])
+                        scores[child, LOW] = value
+                else:
+                    enough = (alpha - unknown_high) / odds + MOST
+                    value = visit(
+                        rows, scores, table, pv, control, weights, scratch, work,
+                        free, free + 1, left, enough, MOST, ply + 1,
+                    )  # fmt: skip
+                    if value < MOST:
+                        unknown_high += odds * (value - scores[child, HIGH])
+                        scores[child, HIGH] = value
+                if control[STOPPED]:
+                    return 0.0
+                if unknown_low >= beta:
+                    best, decided = unknown_low, True
+                elif unknown_high <= alpha:
+                    best, decided = unknown_high, True
+
+        # 5. Star1: each outcome within the window that the mean leaves it.
+        if not decided:
+            for child in range(top, free):
+                odds = scores[child, ODDS]
+                unknown_low -= odds * scores[child, LOW]
+                unknown_high -= odds * scores[child, HIGH]
+                low, high = -np.inf, np.inf
+                if control[STAR] > 0:
+                    low, high = (alpha - best - unknown_high) / odds, (beta - best - unknown_low) / odds
+                left = depth - (np.int64(actor(rows[child], work)) == CHANCE)
+                value = visit(
+                    rows, scores, table, pv, control, weights, scratch, work,
+                    child, free, left, low, high, ply + 1,
+                )  # fmt: skip
+                if control[STOPPED]:
+                    return 0.0
+                best += odds * value
+                if value >= high:
+                    best = max(best + unknown_low, beta)
+                    break
+                if value <= low:
+                    best = min(best + unknown_high, alpha)
+                    break
+        pv[ply, 0] = 0  # a line ends at the dice
+    else:
+        # 6. A decision: alpha-beta, the table's move first.
+        num_truncated = work[TRUNCATED]
+        num_moves = successors(rows[at], rows[top:], work)
+        if work[TRUNCATED] != num_truncated:
+            control[OVERFLOWS] += 1
+            control[CUTS] += 1
+        free = top + num_moves
+        first = top
+        if table_move != NO_MOVE:
+            for child in range(top, free):
+                if signature(rows[at], rows[child]) == table_move:
+                    first = child
+                    break
+        sign = 1.0 if who == view else -1.0
+        best, best_child = -sign * np.inf, first
+        floor, ceiling = alpha, beta
+        for number in range(num_moves):
+            # The first comes out of its place, and those before it move up by one.
+            child = first if number == 0 else top + number - (top + number <= first)
+            left = depth - (np.int64(actor(rows[child], work)) != who)
+            value = visit(
+                rows, scores, table, pv, control, weights, scratch, work,
+                child, free, left, floor, ceiling, ply + 1,
+            )  # fmt: skip
+            if control[STOPPED]:
+                return 0.0
+            if sign * value > sign * best:
+                best, best_child = value, child
+                pv[ply, 1] = child - top
+                for place in range(1, pv[ply + 1, 0] + 1):
+                    pv[ply, place + 1] = pv[ply + 1, place]
+                pv[ply, 0] = pv[ply + 1, 0] + 1
+                if who == view:
+                    floor = max(floor, value)
+                else:
+                    ceiling = min(ceiling, value)
+                if floor >= ceiling:
+                    break
+        if control[USE_TABLE]:
+            best_move = signature(rows[at], rows[best_child])
+
+    # 7. What was learned.
+    if control[USE_TABLE]:
+        bound = LOWER if best >= beta else UPPER if best <= alpha else EXACT
+        store(table, position, best, best_move, depth, control[CUTS] == cuts_before, bound, control[AGE])
+    return best

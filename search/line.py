@@ -1,0 +1,45 @@
+"""A searched line as turns: who acts several times in a row makes one turn of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardrl.host import Facet
+
+
+class Turn(NamedTuple):
+    """What one player does before another, or the dice, take over."""
+
+    row: np.ndarray  # where it begins
+    actions: list[int]
+
+
+def turns(facet: Facet, line: Sequence[np.ndarray]) -> list[Turn]:
+    """The turns of a line of rows, each of which is a successor of the one before."""
+    work = facet.work()
+    result: list[Turn] = []
+    previous = None
+    for row, after in itertools.pairwise(line):
+        actor = int(facet.actor(row, work))
+        if actor != previous:
+            result.append(Turn(row, []))
+        result[-1].actions.extend(facet.turn(row, after))
+        previous = actor
+    return result
+
+
+def text(facet: Facet, line: Sequence[np.ndarray]) -> list[str]:
+    """The turns in the game's notation, of turns or of moves; where it has none, by the numbers of the actions."""
+    return [_name(facet.game, facet.state(turn.row), turn.actions) for turn in turns(facet, line)]
+
+
+def _name(game: Any, state: Any, actions: list[int]) -> str:
+    if hasattr(game, "turn_to_text"):
+        return game.turn_to_text(state, actions)
+    if hasattr(game, "move_text") and len(actions) == 1:
+        return game.move_text(state, actions[0])
+    return " ".join(map(str, actions))

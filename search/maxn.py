@@ -1,0 +1,97 @@
+"""Maxⁿ for any number of players, with or without dice (Luckhardt and Irani 1986): each maximises its own value.
+
+A kernel like `search.alphabeta`, with the depth of `search.expectimax`. Every value is a vector over players. Where
+several moves are equally good to the actor, the other players' values are the mean over these moves, as in
+`boardrl.solve`. Nothing is pruned: what the others get depends on every move.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, step, successors
+from boardrl.game import CHANCE, TERMINAL
+from search.clock import CUTS, OVERFLOWS, STOPPED, count
+from search.evaluator import evaluate_all
+
+ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the first player's value
+TIE = 1e-9  # moves that differ by less are equally good
+
+
+@numba.njit(cache=True, nogil=True)
+def search(memory, depth, alpha, beta):
+    """The values of the position in rows[0], left in scores[0, VALUES:]; no window is used."""
+    rows, scores, _, _, _, pv, control, weights, scratch, work = memory
+    # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
+    visit(rows, scores, pv, control, weights, scratch, work, np.int64(0), np.int64(1), depth, np.int64(0))
+    return 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def visit(rows, scores, pv, control, weights, scratch, work, at, top, depth, ply):
+    """Writes the values of rows[at] into scores[at, VALUES:]; rows from `top` on are free."""
+    # 1. Leaves.
+    count(control)
+    pv[ply, 0] = 0
+    if control[STOPPED]:
+        return
+    who = np.int64(actor(rows[at], work))
+    if who == TERMINAL:
+        returns(rows[at], scratch, work)
+        for player in range(NUM_PLAYERS):
+            scores[at, VALUES + player] = scratch[player]
+        return
+    if depth <= 0 or top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]:
+        control[CUTS] += 1
+        control[OVERFLOWS] += depth > 0
+        evaluate_all(rows[at], scores[at, VALUES:], weights, scratch, work)
+        return
+
+    # 2. What can follow.
+    free = top
+    if who == CHANCE:
+        chance(rows[at], scratch, work)
+        for outcome in range(NUM_OUTCOMES):
+            if scratch[outcome] > 0:
+                scores[free, ODDS] = scratch[outcome]
+                step(rows[at], outcome, rows[free], work)
+                free += 1
+    else:
+        num_truncated = work[TRUNCATED]
+        free += successors(rows[at], rows[top:], work)
+        if work[TRUNCATED] != num_truncated:
+            control[OVERFLOWS] += 1
+            control[CUTS] += 1
+
+    # 3. What each is worth; the line is that of the best move so far.
+    best = -np.inf
+    for child in range(top, free):
+        after = np.int64(actor(rows[child], work))
+        left = depth - (after == CHANCE if who == CHANCE else after != who)
+        visit(rows, scores, pv, control, weights, scratch, work, child, free, left, ply + 1)
+        if control[STOPPED]:
+            return
+        if who >= 0 and scores[child, VALUES + who] > best + TIE:
+            best = scores[child, VALUES + who]
+            pv[ply, 1] = child - top
+            for place in range(1, pv[ply + 1, 0] + 1):
+                pv[ply, place + 1] = pv[ply + 1, place]
+            pv[ply, 0] = pv[ply + 1, 0] + 1
+
+    # 4. The mean over the outcomes, or over the best moves.
+    if who >= 0:
+        for child in range(top, free):
+            best = max(best, scores[child, VALUES + who])
+    total = 0.0
+    for player in range(NUM_PLAYERS):
+        scores[at, VALUES + player] = 0.0
+    for child in range(top, free):
+        weight = scores[child, ODDS] if who == CHANCE else np.float64(scores[child, VALUES + who] >= best - TIE)
+        total += weight
+        for player in range(NUM_PLAYERS):
+            scores[at, VALUES + player] += weight * scores[child, VALUES + player]
+    if who >= 0:
+        for player in range(NUM_PLAYERS):
+            scores[at, VALUES + player] /= total
+        scores[at, VALUES + who] = best

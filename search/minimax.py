@@ -1,0 +1,69 @@
+"""Plain minimax for two players who have no dice and win what the other loses: every position is visited.
+
+A kernel like `search.alphabeta`, with the same meaning of depth and values.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
+from boardrl.game import CHANCE, TERMINAL
+from search.clock import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
+from search.evaluator import evaluate
+
+
+@numba.njit(cache=True, nogil=True)
+def search(memory, depth, alpha, beta):
+    """The value of the position in rows[0] to who acts there; the window is not used."""
+    rows, _, _, _, _, pv, control, weights, scratch, work = memory
+    at, top, me, ply = np.int64(0), np.int64(1), np.int64(actor(rows[0], work)), np.int64(0)
+    return visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply)
+
+
+@numba.njit(cache=True, nogil=True)
+def visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply):
+    """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
+    count(control)
+    pv[ply, 0] = 0
+    if control[STOPPED]:
+        return 0.0
+    num_truncated = work[TRUNCATED]
+    num_moves = successors(rows[at], rows[top:], work)
+    if work[TRUNCATED] != num_truncated:
+        control[OVERFLOWS] += 1
+        control[CUTS] += 1
+    free = top + num_moves
+    full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
+    best = -np.inf
+    for child in range(top, free):
+        who = np.int64(actor(rows[child], work))
+        left = depth - (who != me)
+        if who == TERMINAL:
+            count(control)
+            returns(rows[child], scratch, work)
+            value = np.float64(scratch[me])
+            pv[ply + 1, 0] = 0
+        elif left <= 0 or who == CHANCE or full:
+            count(control)
+            control[CUTS] += 1
+            control[CHANCE_MET] += who == CHANCE
+            control[OVERFLOWS] += left > 0
+            value = evaluate(rows[child], control[VIEW], weights, scratch, work)
+            if me != control[VIEW]:
+                value = -value
+            pv[ply + 1, 0] = 0
+        else:
+            value = visit(rows, pv, control, weights, scratch, work, child, free, left, who, ply + 1)
+            if who != me:
+                value = -value
+        if control[STOPPED]:
+            return 0.0
+        if value > best:
+            best = value
+            pv[ply, 1] = child - top
+            pv[ply, 0] = pv[ply + 1, 0] + 1
+            for place in range(1, pv[ply, 0]):
+                pv[ply, place + 1] = pv[ply + 1, place]
+    return best

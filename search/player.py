@@ -1,0 +1,132 @@
+"""Searchers as players: `negascout(ms=50,kilobytes=1024)`, `alphabeta(depth=5)`, `expectimax(depth=2)`."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from boardrl import host, options, registry
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, Game
+from boardrl.host import Facet
+from boardrl.options import Option
+from boardrl.players import Learned, Player
+from search import evaluators, kinds, line
+from search.budget import Budget, GameClock
+from search.searcher import Searcher
+
+DEFAULT_MS = 100.0  # for a player who is given no limit
+FORGET = 0.9  # how much of a move's overhead is still expected a move later
+NET = Option("net", str, "", "a run directory whose value net values positions; none: features")
+WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
+
+
+class SearchPlayer:
+    """A host player (boardrl.players) that searches at every turn.
+
+    Its limit of time is that of the whole move: what a move took besides searching is taken off the next search.
+    """
+
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
+        self._overhead_ms = 0.0
+        self._warm_up()
+        self.reset()
+
+    def reset(self) -> None:
+        self.searcher.reset()
+        budget, spec = self.searcher.budget, self.searcher.game.spec
+        self._clock = GameClock(budget.game_ms, -(-spec.max_steps // spec.num_players)) if budget.game_ms else None
+        self._plan: list[tuple[np.ndarray, int]] = []  # the rest of the turn, and where each action is due
+
+    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+        began = time.monotonic()
+        row = self.searcher.facet.row(state)
+        searched_ms = 0.0
+        if not self._plan or (self._plan[0][0] != row).any():
+            result = self.searcher.search_row(row, ms=self._milliseconds())
+            searched_ms = result.milliseconds
+            self._plan = self._follow(line.turns(self.searcher.facet, result.line[:2])[0])
+        _, action = self._plan.pop(0)
+        spent_ms = (time.monotonic() - began) * 1e3
+        if searched_ms:
+            self._overhead_ms = max(spent_ms - searched_ms, FORGET * self._overhead_ms)
+        if self._clock:
+            self._clock.spend(spent_ms, move=not self._plan)
+        return action
+
+    def _milliseconds(self) -> float | None:
+        """For the next search: of the budget's limit and the game clock's share, what is left after the overhead."""
+        limits = [self._clock.share()] if self._clock else []
+        limits += [self.searcher.budget.ms] if self.searcher.budget.ms else []
+        if not limits:
+            return None
+        return max(min(limits) - self._overhead_ms, min(limits) / 2, 1e-3)  # 0 would be no limit
+
+    def _warm_up(self) -> None:
+        """Compiles what a move needs besides the search."""
+        facet, work = self.searcher.facet, self.searcher.memory.work
+        row, after = facet.rows(), facet.rows()
+        facet.init(row)
+        probs = np.zeros(facet.game.spec.num_outcomes, np.float32)
+        while facet.actor(row, work) == CHANCE:
+            facet.chance(row, probs, work)
+            facet.step(row, int(probs.argmax()), after, work)
+            row, after = after, row
+        if facet.actor(row, work) >= 0:
+            self._follow(line.turns(facet, self.searcher.search_row(row, ms=1.0).line[:2])[0])
+
+    def _follow(self, turn: line.Turn) -> list[tuple[np.ndarray, int]]:
+        facet, row, plan = self.searcher.facet, turn.row, []
+        work = facet.work()
+        for action in turn.actions:
+            plan.append((row, action))
+            row, before = facet.rows(), row
+            facet.step(before, action, row, work)
+        return plan
+
+
+Load = Callable[[pathlib.Path], Learned]
+
+
+def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
+    """A maker (boardrl.players.Makers): the player of a text, if it names a searcher.
+
+    Args:
+      load: gives what was learned in a run directory, for the option `net`.
+    """
+    name, rest = options.split_call(text)
+    if name not in kinds.KINDS:
+        return None
+    kind = kinds.KINDS[name]
+    limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
+    given = options.parse(rest, [*limits, *choices, WEIGHTS, *([NET] if load else [])], f"player {name!r}")
+    budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
+    if not budget.limited:
+        budget = dataclasses.replace(budget, ms=DEFAULT_MS)
+    chosen = kind.options(**{option.name: given[option.name] for option in choices if option.name in given})
+    kind.refuse(name, game)
+    if load and given.get("net"):
+        evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load)
+    else:
+        facet = host.of(game)
+        evaluator = evaluators.default(facet, given.get("weights", ()))
+    searcher = Searcher(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
+    return Player(text, host=SearchPlayer(searcher))
+
+
+def learned_net(game: Any, path: pathlib.Path, load: Load) -> tuple[evaluators.Evaluator, Facet]:
+    """The value net of a run, and the facet that it is compiled for."""
+    if not path.exists():
+        raise UserError(f"net={str(path)!r} does not exist; expected a run directory or a checkpoint in it")
+    found = load(path)
+    value = getattr(found.policy.apply, "value", None)
+    if found.game != game or value is None:
+        raise UserError(f"net={str(path)!r} holds no value net of {registry.describe(game)}; choose another run")
+    facet = host.lowered(game)
+    return evaluators.net(facet, value, found.policy.params), facet

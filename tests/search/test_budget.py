@@ -1,0 +1,112 @@
+"""Budgets: what is given is never exceeded, and what is too little is refused with the least that would do."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from boardrl import registry
+from boardrl.errors import UserError
+from search import kinds
+from search.budget import Budget, GameClock
+from search.searcher import Searcher
+
+
+def searcher(kind: str, budget: Budget, game: str = "tic_tac_toe") -> Searcher:
+    return Searcher(registry.make(game), kind, budget=budget)
+
+
+@pytest.mark.parametrize("kind", ["minimax", "alphabeta", "negascout"])
+@pytest.mark.parametrize("nodes", [1, 7, 100, 5000])
+def test_no_more_nodes_are_visited_than_allowed_and_there_is_always_a_move(kind: str, nodes: int) -> None:
+    search = searcher(kind, Budget(nodes=nodes))
+    result = search.search(search.game.init())
+    assert result.nodes <= nodes
+    assert len(result.line) >= 2
+    assert not result.exact or kind == "negascout"
+
+
+def test_time_is_kept_to_within_the_scheduler_s_doing() -> None:
+    search = searcher("minimax", Budget(ms=30))
+    cpu, results = time.thread_time(), []
+    for _ in range(5):
+        results.append(search.search(search.game.init()))
+    spent = time.thread_time() - cpu
+    assert all(result.milliseconds >= 30 for result in results)  # a whole tree takes longer than that
+    assert spent < 5 * 0.040  # by the processor's clock: a busy machine does not count
+    assert results[0].depth >= 3
+
+
+def test_slow_evaluations_are_polled_more_often() -> None:
+    from search import clock
+
+    control = np.zeros(clock.WORDS, np.int64)
+    clock.start(control, 0, 0)
+    control[clock.NODES] = 1000
+    control[clock.LAST_POLL] -= 10_000_000  # ten milliseconds ago: 100 nodes a millisecond
+    clock.poll(control)
+    assert 1 <= control[clock.NEXT_POLL] - 1000 <= 11
+
+
+@pytest.mark.parametrize("kind", list(kinds.KINDS))
+@pytest.mark.parametrize("kilobytes", [40, 64, 300, 5000])
+def test_memory_is_never_over_budget(kind: str, kilobytes: int) -> None:
+    search = searcher(kind, Budget(kilobytes=kilobytes, depth=3))
+    result = search.search(search.game.init())
+    assert result.bytes == sum(array.nbytes for array in search.memory)
+    assert result.bytes <= 1024 * kilobytes
+    assert result.overflows == 0
+    assert result.depth == 3
+
+
+@pytest.mark.parametrize("kind", list(kinds.KINDS))
+def test_too_little_memory_is_refused_with_the_least_that_would_do(kind: str) -> None:
+    with pytest.raises(UserError, match="too little") as caught:
+        searcher(kind, Budget(kilobytes=1, depth=4))
+    least = int(re.findall(r"at least (\d+)", str(caught.value))[0])
+    search = searcher(kind, Budget(kilobytes=least, depth=4))
+    assert search.search(search.game.init()).overflows == 0
+    with pytest.raises(UserError, match="too little"):
+        searcher(kind, Budget(kilobytes=least - 1, depth=4))
+
+
+def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
+    clock = GameClock(1000.0, 5)
+    shares = []
+    for _ in range(5):
+        shares.append(clock.share())
+        clock.spend(shares[-1])
+    assert sum(shares) <= 1000.0
+    assert min(shares) > 150
+    assert GameClock(1000.0, 10_000).share() > 40  # a long game does not starve its first moves
+    clock.spend(2000.0)
+    assert clock.share() == 0.0
+
+
+@pytest.mark.parametrize(("field", "value"), [("ms", -1.0), ("nodes", -5), ("depth", -1), ("kilobytes", 0)])
+def test_what_is_no_budget_is_refused(field: str, value: float) -> None:
+    with pytest.raises(UserError, match=f"{field}={value}"):
+        Budget(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("game", "kind", "words"),
+    [
+        ("pig:players=3", "alphabeta", "has 3; use maxn or paranoid"),
+        ("pig", "negascout", "dice of pig; use expectimax"),
+        ("pig:players=4", "expectimax", "has 4; use maxn or paranoid"),
+    ],
+)
+def test_a_game_that_does_not_fit_is_refused_with_what_does(game: str, kind: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        searcher(kind, Budget(depth=1), game)
+
+
+def test_a_game_that_only_deals_at_random_is_searched_after_the_deal() -> None:
+    game = registry.make("jumper:size=4,density=0.5")
+    search = Searcher(game, "alphabeta", budget=Budget(depth=2))
+    with pytest.raises(UserError, match="dice"):
+        search.search(game.init())

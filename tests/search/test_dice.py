@@ -1,0 +1,106 @@
+"""Expectimax, paranoid and maxⁿ return what a plain mean over the dice returns, at fixed depths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from plain import Pig, expectation, random_positions
+
+from boardrl import host, registry
+from search import evaluators, kinds
+from search.budget import Budget
+from search.searcher import Searcher
+
+
+def paranoid(view: int) -> Callable[[Any, int, list[np.ndarray]], np.ndarray]:
+    """Everybody is for or against one player."""
+
+    def combine(position: Any, who: int, below: list[np.ndarray]) -> np.ndarray:
+        return (max if who == view else min)(below, key=lambda values: values[view])
+
+    return combine
+
+
+def maxn(position: Any, who: int, below: list[np.ndarray]) -> np.ndarray:
+    best = max(values[who] for values in below)
+    return np.mean([values for values in below if values[who] >= best - 1e-9], 0)
+
+
+def searcher(game: Any, kind: str, depth: int, **options: Any) -> Searcher:
+    facet = host.of(game)
+    chosen = kinds.find(kind).options(**options)
+    return Searcher(game, kind, chosen, budget=Budget(depth=depth, kilobytes=256), evaluator=evaluators.none(facet))
+
+
+def near_the_end(plain: Pig, number: int, seed: int) -> list[Any]:
+    """Positions from which a few turns may end the game."""
+    rng, positions = np.random.default_rng(seed), []
+    while len(positions) < number:
+        scores = tuple(int(score) for score in rng.integers(plain.target - 12, plain.target, plain.players))
+        seat = int(rng.integers(plain.players))
+        total = int(rng.integers(0, plain.target - scores[seat] + 1))
+        positions.append((scores, total, seat, bool(rng.integers(2))))
+    return positions
+
+
+@pytest.mark.parametrize(
+    "options", [{"star": s, "table": t, "deepening": d} for s in range(3) for t in (False, True) for d in (False, True)]
+)
+def test_expectimax_of_two_players(options: dict[str, Any]) -> None:
+    plain = Pig(2, 30)
+    positions = near_the_end(plain, 40, 1) + random_positions(plain, 20, seed=0)
+    for depth in (1, 2, 4):
+        search = searcher(registry.make("pig:target=30"), "expectimax", depth, **options)
+        for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
+            view = max(plain.actor(position), 0)
+            want = expectation_of(plain, view)(position, depth)
+            np.testing.assert_allclose(search.search_row(row).value, want, atol=1e-6)
+
+
+EXPECTATIONS: dict[Any, Any] = {}
+
+
+def expectation_of(plain: Pig, view: int) -> Any:
+    key = plain.players, plain.target, view
+    if key not in EXPECTATIONS:
+        EXPECTATIONS[key] = expectation(plain, paranoid(view))
+    return EXPECTATIONS[key]
+
+
+@pytest.mark.parametrize("star", [0, 1, 2])
+def test_paranoid_of_three_players(star: int) -> None:
+    plain = Pig(3, 25)
+    positions = near_the_end(plain, 30, 2)
+    for depth in (1, 3):
+        search = searcher(registry.make("pig:players=3,target=25"), "paranoid", depth, star=star)
+        for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
+            view = max(plain.actor(position), 0)
+            want = expectation_of(plain, view)(position, depth)[view]
+            got = search.search_row(row).value
+            np.testing.assert_allclose(got[view], want, atol=1e-6)
+            np.testing.assert_allclose(got.sum(), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_maxn(players: int) -> None:
+    plain = Pig(players, 25)
+    value = expectation(plain, maxn)
+    positions = near_the_end(plain, 30, 3)
+    for depth in (1, 3):
+        search = searcher(registry.make(f"pig:players={players},target=25"), "maxn", depth)
+        for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
+            np.testing.assert_allclose(search.search_row(row).value, value(position, depth), atol=1e-6)
+
+
+def test_star_cutoffs_save_nodes() -> None:
+    plain = Pig(2, 30)
+    rows = host.of(registry.make("pig:target=30")).row(plain.states(near_the_end(plain, 40, 4)))
+    nodes = []
+    for star in range(3):
+        search = searcher(registry.make("pig:target=30"), "expectimax", 4, star=star, table=False, deepening=False)
+        nodes.append(sum(search.search_row(row).nodes for row in rows))
+    assert nodes[1] < nodes[0]
+    assert nodes[2] < nodes[0]

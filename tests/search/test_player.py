@@ -1,0 +1,71 @@
+"""Searchers as players: whole turns, clocks, and their text."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+from boardrl import arena, players, registry
+from boardrl.errors import UserError
+from launch.lineup import MAKERS
+from search import line, player
+from search.player import SearchPlayer
+
+
+def make(text: str, game: str) -> SearchPlayer:
+    found = players.make(text, registry.make(game), MAKERS).host
+    assert isinstance(found, SearchPlayer)
+    return found
+
+
+def test_options_reach_the_searcher() -> None:
+    found = make("alphabeta(depth=3,kilobytes=256,killers=true)", "tic_tac_toe").searcher
+    assert (found.budget.depth, found.budget.kilobytes, found.options.killers, found.options.table) == (
+        3,
+        256,
+        True,
+        False,
+    )
+    assert make("negascout", "tic_tac_toe").searcher.budget.ms == player.DEFAULT_MS
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("alphabeta(dept=3)", "did you mean 'depth'"), ("alphabeta(weights=1+2)", "offers no features")],
+)
+def test_mistakes(text: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make(text, "tic_tac_toe")
+
+
+def test_a_perfect_searcher_never_loses_at_tic_tac_toe() -> None:
+    game = registry.make("tic_tac_toe")
+    pair = [players.make("negascout(kilobytes=512,depth=9)", game, MAKERS), players.make("random", game)]
+    match = arena.match(game, pair, num_games=40, seed=3)
+    assert match.players[0].win_rate > 0.6
+    assert match.players[1].win_rate == 0.0
+
+
+def test_a_chain_is_played_to_its_end_without_another_search() -> None:
+    game = registry.make("jumper:size=4")
+    state = game.from_text("4\nW B - -\n- - B -\n- - - -\n- - - -\nW")
+    found = make("alphabeta(depth=1,weights=1+0+0+0)", "jumper:size=4")
+    results = []
+    search_row = found.searcher.search_row
+    found.searcher.search_row = lambda *a, **k: results.append(search_row(*a, **k)) or results[-1]  # type: ignore
+    actions: list[int] = []
+    while int(game.actor(state)) == 0:
+        actions.append(found.choose(game, jax.device_get(state), np.random.default_rng(0)))
+        state = game.step(state, np.int32(actions[-1]))
+    assert game.turn_to_text(state, actions) == "0 0 0 2 2 2"
+    assert len(actions) == 2
+    assert len(results) == 1
+    np.testing.assert_allclose(results[0].value, np.tanh([3 / 16, -3 / 16]), rtol=1e-6)
+
+
+def test_the_line_groups_the_actions_of_one_player() -> None:
+    found = make("alphabeta(depth=2)", "tic_tac_toe").searcher
+    result = found.search(found.game.init())
+    assert [len(turn.actions) for turn in line.turns(found.facet, result.line)] == [1, 1]
+    assert line.text(found.facet, result.line) == [str(t.actions[0]) for t in line.turns(found.facet, result.line)]
