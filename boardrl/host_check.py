@@ -29,7 +29,7 @@ def compare(game: Game[Any], *, num_rolls: int, seed: int, bar: progress.Bar | N
 
     In a game without chance the steps are counted in place of the rolls.
     """
-    facet = host.of(game)  # type: ignore[arg-type]
+    facet = host.of(game)
     kernel = host.specialise(host_random, facet)
     spec = game.spec
     steps, rolls, games, chunk = 0, 0, 0, 0

@@ -207,7 +207,7 @@ def jumper_boards(facet: Facet) -> list[np.ndarray]:
     """Boards after some random turns, the same whatever the facet."""
     own = host.of(facet.game)
     rng, buffer, work = np.random.default_rng(SEED), own.rows(4096), own.work()
-    boards = []
+    boards: list[np.ndarray] = []
     while len(boards) < BOARDS:
         row = first_rows(own)[0]
         for _ in range(rng.integers(*FILLED)):

@@ -40,7 +40,7 @@ def main(settings: Settings) -> None:
 
 def _speed(settings: Settings) -> float:
     game = registry.make(settings.game)
-    kernel = host.specialise(host_random, host.of(game))  # type: ignore[arg-type]
+    kernel = host.specialise(host_random, host.of(game))
     kernel.count(1, settings.seed)  # compiles
     began = time.process_time()  # what other programs take of the core does not count
     steps, rolls, _ = kernel.count(500_000, settings.seed)

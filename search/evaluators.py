@@ -53,7 +53,7 @@ def net(facet: Facet, value: Value, params: Any) -> Evaluator:
         raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
     spec = facet.game.spec
     compiled = host.lower_value(value, params, facet.game)
-    bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+    bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(evaluate_net, facet, evaluator=compiled.module, **bounds)
     scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
     return Evaluator("net", module, compiled.params(params).view(np.float32), symmetric=False, scratch=scratch)

@@ -70,7 +70,7 @@ class Searcher:
         self.memory.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
         parts = {"search.evaluator": self.evaluator.module, "search.identity": self._choose_identity()}
         spec = game.spec
-        bounds = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+        bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
         bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
         self._kernel = host.specialise(self.kind.kernel, self.facet, parts=parts, **bounds)
         self._warm_up()
