@@ -29,6 +29,7 @@ SHORT = {
 }
 FEW, UNROLL, UNROLL_FEW = 4, 12, 32
 PLAIN = re.compile(r"-?[\w.]+|\(?\w+\[[^\[\]]*\]( != 0\))?")  # a name, a number, an element: needs no name of its own
+PAGE = 120  # columns
 WIDE = 90  # an expression longer than this gets a name
 
 
@@ -296,7 +297,11 @@ class Emitter:
     # Lines
 
     def line(self, text: str, note: str = "") -> None:
-        self.lines.append("    " * self.depth + text + (f"  # {note}" if note else ""))
+        indent = "    " * self.depth
+        if note and len(indent) + len(text) + len(note) + 4 > PAGE:
+            self.lines.append(f"{indent}# {note}")
+            note = ""
+        self.lines.append(indent + text + (f"  # {note}" if note else ""))
 
     def bind(self, text: str, hint: str = "", note: str = "") -> str:
         """A new local variable for an expression."""
