@@ -6,10 +6,13 @@ import dataclasses
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.host import Handwritten
+from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 IN_A_ROW = 4
@@ -79,6 +82,19 @@ class ConnectFour:
     def rotate(self, state: State) -> State:
         board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
         return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
+
+    def host(self) -> Handwritten | None:
+        """Bitboards, where the board fits into a word."""
+        cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
+        return rows_host.facet(
+            State,
+            height=self.rows,
+            width=self.columns,
+            length=IN_A_ROW,
+            drops=True,
+            planes_last=True,
+            shown=np.stack([cells.ravel(), cells[:, ::-1].ravel()]),
+        )
 
     num_symmetries = 2
 

@@ -11,6 +11,8 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.host import Handwritten
+from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
@@ -71,6 +73,9 @@ class TicTacToe:
     def rotate(self, state: State) -> State:
         board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
         return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
+
+    def host(self) -> Handwritten | None:
+        return rows_host.facet(State, height=3, width=3, length=3, drops=False, planes_last=False, shown=SYMMETRIES)
 
     num_symmetries = 8
 

@@ -7,6 +7,7 @@ machine matters little. All searches of a row begin in the same positions, value
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -126,13 +127,13 @@ def missing(package: str) -> UserError:
 
 
 def jumper_rates() -> Sequence[Row]:
-    """Nodes a second on 6×6 boards."""
+    """Nodes a second on 6x6 boards."""
     game: Any = registry.make("jumper:size=6")
     lowered = host.lowered(game)
     return [
-        Row("jumper 6×6, alpha-beta to depth 5", "nodes/s", node_rate(game, "alphabeta", 5, PLAIN)),
+        Row("jumper 6x6, alpha-beta to depth 5", "nodes/s", node_rate(game, "alphabeta", 5, PLAIN)),
         Row(
-            "jumper 6×6, alpha-beta to depth 3, lowered rules",
+            "jumper 6x6, alpha-beta to depth 3, lowered rules",
             "nodes/s",
             node_rate(game, "alphabeta", 3, PLAIN, facet=lowered),
         ),
@@ -140,27 +141,27 @@ def jumper_rates() -> Sequence[Row]:
 
 
 def jumper_moves() -> Sequence[Row]:
-    """Searches a second on random 6×6 boards, as in figure 2 of Brunton and Cohney 2013, against plain alpha-beta."""
+    """Searches a second on random 6x6 boards, as in figure 2 of Brunton and Cohney 2013, against plain alpha-beta."""
     game: Any = registry.make("jumper:size=6")
     plain = searches(game, "alphabeta", 5, PLAIN)
     deep = searches(game, "alphabeta", 7, PLAIN, boards=3)
     return [
-        Row("jumper 6×6 to depth 4, minimax", "searches/s", searches(game, "minimax", 4, PLAIN, boards=3)),
-        Row("jumper 6×6 to depth 5, alpha-beta, jumps first", "searches/s", plain),
+        Row("jumper 6x6 to depth 4, minimax", "searches/s", searches(game, "minimax", 4, PLAIN, boards=3)),
+        Row("jumper 6x6 to depth 5, alpha-beta, jumps first", "searches/s", plain),
         Row(
-            "jumper 6×6 to depth 5, alpha-beta, places first",
+            "jumper 6x6 to depth 5, alpha-beta, places first",
             "searches/s",
             searches(game, "alphabeta", 5, {**PLAIN, "reverse": True}, boards=3),
         ),
-        Row("jumper 6×6 to depth 5, Negascout", "searches/s", searches(game, "negascout", 5, {}), "alpha-beta", plain),
+        Row("jumper 6x6 to depth 5, Negascout", "searches/s", searches(game, "negascout", 5, {}), "alpha-beta", plain),
         Row(
-            "jumper 6×6 to depth 7, Negascout",
+            "jumper 6x6 to depth 7, Negascout",
             "searches/s",
             searches(game, "negascout", 7, {}, boards=3),
             "alpha-beta",
             deep,
         ),
-        Row("jumper 6×6, a random move", "moves/s", random_moves(game)),
+        Row("jumper 6x6, a random move", "moves/s", random_moves(game)),
     ]
 
 
@@ -173,7 +174,7 @@ def searches(game: Any, kind: str, depth: int, options: Any, *, boards: int = BO
         seconds = 0.0
         for row in starts:
             search.reset()
-            seconds += processor_seconds(lambda row=row: search.search_row(row))  # type: ignore[misc]
+            seconds += processor_seconds(functools.partial(search.search_row, row))
         return len(starts) / seconds
 
     return run
@@ -203,12 +204,13 @@ def first_rows(facet: Facet) -> list[np.ndarray]:
     return [row]
 
 
-def jumper_boards(facet: Facet) -> list[np.ndarray]:
+def jumper_boards(facet: Facet, number: int = BOARDS, seed: int = SEED) -> list[np.ndarray]:
     """Boards after some random turns, the same whatever the facet."""
-    own = host.of(facet.game)
-    rng, buffer, work = np.random.default_rng(SEED), own.rows(4096), own.work()
+    game: Any = facet.game
+    own = host.of(game)
+    rng, buffer, work = np.random.default_rng(seed), own.rows(4096), own.work()
     boards: list[np.ndarray] = []
-    while len(boards) < BOARDS:
+    while len(boards) < number:
         row = first_rows(own)[0]
         for _ in range(rng.integers(*FILLED)):
             if own.actor(row, work) >= 0:

@@ -18,6 +18,7 @@ import numpy as np
 
 from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
+from search.borrowed import borrowed
 from search.clock import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
 from search.identity import identity
@@ -32,6 +33,7 @@ def search(memory, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there."""
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
     rows, scores, table, killers, history, pv, control, weights, scratch, work = memory
+    rows = borrowed(rows)
     return visit(
         rows, scores, table, killers, history, pv, control, weights, scratch, work,
         np.int64(0), np.int64(1), depth, alpha, beta, np.int64(actor(rows[0], work)), np.int64(0),

@@ -15,7 +15,7 @@ NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in 
 
 @numba.njit(cache=True, nogil=True)
 def evaluate(row, seat, weights, scratch, work):
-    expect(weights, row, np.int32(seat), scratch, scratch[NET_WORK:].view(np.uint64))
+    expect(weights, row, seat, scratch, scratch[NET_WORK:].view(np.uint64))
     return min(max(np.float64(scratch[seat]), LEAST), MOST)
 
 

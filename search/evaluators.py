@@ -49,12 +49,13 @@ def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
 
 def net(facet: Facet, value: Value, params: Any) -> Evaluator:
     """A value function in JAX, such as a flax net, compiled for rows of the lowered facet."""
-    if facet.turn_of is not None:
+    if facet is not host.lowered(facet.game):  # type: ignore[arg-type]
         raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
     spec = facet.game.spec
     compiled = host.lower_value(value, params, facet.game)
-    bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
-    module = host.specialise(evaluate_net, facet, evaluator=compiled.module, **bounds)
+    module = host.specialise(
+        evaluate_net, facet, evaluator=compiled.module, LEAST=float(spec.min_return), MOST=float(spec.max_return)
+    )
     scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
     return Evaluator("net", module, compiled.params(params).view(np.float32), symmetric=False, scratch=scratch)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
+from search.borrowed import borrowed
 from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
 from search.identity import identity
@@ -34,6 +35,7 @@ ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and
 def search(memory, depth, alpha, beta):
     """The value of the position in rows[0] to VIEW."""
     rows, scores, table, _, _, pv, control, weights, scratch, work = memory
+    rows = borrowed(rows)
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
     at, top, ply = np.int64(0), np.int64(1), np.int64(0)
     return visit(rows, scores, table, pv, control, weights, scratch, work, at, top, depth, alpha, beta, ply)

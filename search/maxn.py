@@ -12,6 +12,7 @@ import numpy as np
 
 from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
+from search.borrowed import borrowed
 from search.clock import CUTS, OVERFLOWS, STOPPED, count
 from search.evaluator import evaluate_all
 
@@ -23,6 +24,7 @@ TIE = 1e-9  # moves that differ by less are equally good
 def search(memory, depth, alpha, beta):
     """The values of the position in rows[0], left in scores[0, VALUES:]; no window is used."""
     rows, scores, _, _, _, pv, control, weights, scratch, work = memory
+    rows = borrowed(rows)
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
     visit(rows, scores, pv, control, weights, scratch, work, np.int64(0), np.int64(1), depth, np.int64(0))
     return 0.0

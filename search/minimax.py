@@ -10,6 +10,7 @@ import numpy as np
 
 from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
+from search.borrowed import borrowed
 from search.clock import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
 
@@ -18,6 +19,7 @@ from search.evaluator import evaluate
 def search(memory, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there; the window is not used."""
     rows, _, _, _, _, pv, control, weights, scratch, work = memory
+    rows = borrowed(rows)
     at, top, me, ply = np.int64(0), np.int64(1), np.int64(actor(rows[0], work)), np.int64(0)
     return visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply)
 

@@ -55,7 +55,7 @@ def test_verdicts(cell, verdict):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--paper=nobody1999",), "unknown paper 'nobody1999'; known papers: alhajry2012, sdu_baselines"),
+        (("--paper=nobody1999",), "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, sdu_baselines"),
         (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2"),
         (("--games=-1",), "--games=-1 is no number of games"),
     ],
