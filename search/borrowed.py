@@ -14,4 +14,4 @@ def borrowed(rows):
 
     Every view of a counted array, such as one row, costs two atomic operations, more than a leaf's own work.
     """
-    return numba.carray(pointer(rows, 0, np.uint64), rows.shape)
+    return numba.carray(pointer(rows, 0, np.uint64), rows.shape)  # type: ignore[call-arg]
