@@ -54,6 +54,8 @@ class Game(Protocol[State]):
         strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
         values          {name: f(game, state, player) -> [P] values as that player sees the state, at chance nodes
                         too}, for the player `greedy`
+        encodings       {name: f(game, state, player) -> array}, other ways to observe a position
+        action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
         defaults        {algorithm: {field: value}}, settings that suit this game
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything
@@ -63,6 +65,8 @@ class Game(Protocol[State]):
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
+        move_text       f(state, move) -> str, an action or an outcome in words, for replays
+        draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
     """
 
     @property

@@ -85,20 +85,38 @@ def _play_here(
 # --- one game ---------------------------------------------------------------------------------------------------------
 
 
-def play_game(game: Game[Any], seated: Sequence[Player], *, seed: int, index: int) -> Result:
-    """One game, from seat 0 on, cut at `max_steps` as `rollout.turn` does."""
+def play_game(
+    game: Game[Any], seated: Sequence[Player], *, seed: int, index: int, watch: Watch | None = None
+) -> Result:
+    """One game, from seat 0 on, cut at `max_steps` as `rollout.turn` does; `watch` is told every step."""
     dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
     for player in seated:
         if player.host is not None:
             player.host.reset()
     now, steps = _start(game), 0
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
+        before = now
         if actor == CHANCE:
-            now = _roll(game, now.state, dice.random(dtype=np.float32))
+            move, now = _roll(game, now.state, dice.random(dtype=np.float32))
         else:
-            now = _step(game, now.state, _action(game, seated[actor], now, rngs[actor]))
+            move = _action(game, seated[actor], now, rngs[actor])
+            now = _step(game, now.state, move)
         steps += 1
+        if watch is not None:
+            watch(Made(actor, int(move), before.state, now))
     return Result(np.asarray(now.returns).tolist(), actor != TERMINAL)
+
+
+class Made(NamedTuple):
+    """A step of a game, and what it led to."""
+
+    actor: int  # CHANCE or a seat
+    move: int  # an outcome or an action
+    before: Any  # the state that it was made in
+    after: _Position
+
+
+Watch = Callable[[Made], None]
 
 
 class _Position(NamedTuple):
@@ -131,8 +149,9 @@ def _start(game: Game[Any]) -> _Position:
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _roll(game: Game[Any], state: Any, uniform: Array) -> _Position:
-    return _look(game, rollout.settle_chance(game, state, uniform))
+def _roll(game: Game[Any], state: Any, uniform: Array) -> tuple[Array, _Position]:
+    outcome = rollout.sample(game.chance(state), uniform)
+    return outcome, _look(game, game.step(state, outcome))
 
 
 @functools.partial(jax.jit, static_argnames="game")

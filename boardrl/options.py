@@ -139,7 +139,7 @@ def type_name(kind: Any) -> str:
 def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):  # a list is how JSON brings back a tuple
         return "+".join(map(_format_value, value))
     return "none" if value is None else str(value)
 

@@ -81,11 +81,11 @@ def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator
         began = time.perf_counter()
         frontier = frontier._replace(paths=_wide(frontier.paths, game.spec.num_moves))
         with progress.track(f"depth {d}", len(frontier.rows), "states") as bar:
-            # Paths can be counted before their last states are known.
-            count = 0 if distinct else _count_paths(game, frontier, bar)
-            if distinct or d < depth:
+            if d == depth and not distinct:
+                count = _count_paths(game, frontier, bar)  # the last states need not be known
+            else:
                 frontier = _expand(game, frontier, bar)
-                count = len(frontier.rows) if distinct else count
+                count = len(frontier.rows) if distinct else int(frontier.paths.sum())
         yield Depth(d, count, time.perf_counter() - began)
 
 

@@ -119,6 +119,9 @@ class Learned(Protocol):
     @property
     def policy(self) -> Policy: ...
 
+    @property
+    def path(self) -> pathlib.Path: ...  # of the checkpoint
+
 
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
     """A maker of players from run directories and their checkpoints: texts that are existing paths."""
@@ -131,7 +134,7 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
             f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
             "choose that game or another player"
         )
-    return Player(text, found.policy)
+    return Player(text, found.policy, text=str(found.path))  # a run under way has a newer checkpoint soon
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:

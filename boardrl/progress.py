@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import rich.console
+import rich.live
 import rich.progress
 import rich.text
 
@@ -23,7 +24,7 @@ class Bar:
         self._began, self._first, self._done = time.monotonic(), done, done
         self._next_line = self._began + QUIET_SECONDS
         self._console = rich.console.Console(stderr=True, highlight=False, soft_wrap=True)
-        self._live: rich.progress.Progress | None = None
+        self._live: rich.live.Live | None = None
 
     def update(self, done: int, note: str = "") -> None:
         """Shows that `done` of the total is done, with a short note such as the latest loss."""
@@ -33,17 +34,17 @@ class Bar:
             return
         rate = (done - self._first) / max(now - self._began, 1e-9)
         left = (self._total - done) / rate if rate > 0 else float("inf")
-        line = f"{done:,}/{self._total:,} {self._unit}  {rate:,.0f} {self._unit}/s  {clock(left)} left  {note}"
+        line = f"{done:,}/{self._total:,} {self._unit}  {rate:,.0f} {self._unit}/s  {clock(left)} left"
         if self._console.is_terminal:
-            self._draw(done, line)
+            self._draw(done, line, note)
             self._next_line = now + 0.1
         else:
-            self.say(f"{self._label}: {line}")
+            self.say(f"{self._label}: {line}  {note}")
             self._next_line = now + LINE_SECONDS
 
     def restart(self, done: int) -> None:
         """Counts the rate from here on: what was before, such as compiling, will not come again."""
-        self._began, self._first = time.monotonic(), done
+        self._began, self._first, self._done = time.monotonic(), done, done
 
     def part(self, label: str, total: int) -> Bar:
         """A bar for a smaller piece of work in the midst of this one, shown as its note."""
@@ -57,13 +58,17 @@ class Bar:
         if self._live is not None:
             self._live.stop()
 
-    def _draw(self, done: int, line: str) -> None:
+    def _draw(self, done: int, line: str, note: str) -> None:
         if self._live is None:
-            columns = ("[bold]{task.description}", rich.progress.BarColumn(24), "{task.fields[line]}")
-            self._live = rich.progress.Progress(*columns, console=self._console, transient=True)
-            self._live.add_task(self._label, total=self._total, line="")
+            columns = ("[bold]{task.description}", rich.progress.BarColumn(16), "{task.fields[line]}")
+            self._tasks = rich.progress.Progress(*columns, console=self._console)
+            self._tasks.add_task(self._label, total=self._total)
+            self._live = rich.live.Live(console=self._console, transient=True)
             self._live.start()
-        self._live.update(rich.progress.TaskID(0), completed=done, line=line)
+        self._tasks.update(rich.progress.TaskID(0), completed=done, line=line)
+        # The note has a line of its own, as both do not fit on one of 80 columns.
+        below = rich.text.Text("  " + note.strip(), no_wrap=True, overflow="ellipsis")
+        self._live.update(rich.console.Group(self._tasks, below))
 
 
 class _Part(Bar):

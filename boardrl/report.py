@@ -63,8 +63,8 @@ def text(run: Run, game: Game[Any], *, status: str) -> str:
 
 def strength_lines(run: Run) -> list[str]:
     """The latest evaluation as a table."""
-    latest = _latest(run)
-    if not latest:
+    rows = latest(run)
+    if not rows:
         return ["Not evaluated."]
     cells = [
         (
@@ -77,11 +77,11 @@ def strength_lines(run: Run) -> list[str]:
             f"{row['points']:+.4f}",
             str(row["seed"]),
         )
-        for row in latest
+        for row in rows
     ]
-    kind = "final" if latest[0]["kind"] == "final" else "latest"
+    kind = "final" if rows[0]["kind"] == "final" else "latest"
     after = (
-        f"The {kind} evaluation, after {latest[0]['games']:,} games of training; seats rotate, and the opponent takes "
+        f"The {kind} evaluation, after {rows[0]['games']:,} games of training; seats rotate, and the opponent takes "
     )
     return [after + "all but one.", "", *_table(HEADER, cells)]
 
@@ -89,7 +89,7 @@ def strength_lines(run: Run) -> list[str]:
 def commands(run: Run, game: Game[Any]) -> list[str]:
     """What a reader may type next: to go on, and to see each figure of the final evaluation again."""
     lines = [f"python -m launch.train --resume={shlex.quote(str(run.path))}"]
-    for row in _latest(run):
+    for row in latest(run):
         lineup = ",".join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
         flags = {"game": run.config["game"], "players": lineup, "games": row["played"], "seed": row["seed"]}
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
@@ -97,15 +97,14 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
     return lines
 
 
-def _latest(run: Run) -> list[dict[str, Any]]:
+def latest(run: Run) -> list[dict[str, Any]]:
     """One row for each opponent of the latest evaluation."""
     rows = [row for row in run.logs["metrics.jsonl"] if row["kind"] in ("strength", "final")]
     return [row for row in rows if (row["updates"], row["kind"]) == (rows[-1]["updates"], rows[-1]["kind"])]
 
 
 def _settings(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    typed = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return [(name, options.format_options({"": value})[1:] or "''") for name, value in typed.items()]
+    return [(name, options.format_options({"": value})[1:] or "''") for name, value in values.items()]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

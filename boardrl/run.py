@@ -83,7 +83,7 @@ class Run:
         self._lock = _lock(path)
         self.config: dict[str, Any] = {}
         self.logs: dict[str, list[dict[str, Any]]] = {name: [] for name in LOGS}
-        self._files = {name: (path / name).open("ab") for name in LOGS}
+        self._files = {name: _open(path / name, "ab") for name in LOGS}
 
     @classmethod
     def create(cls, path: pathlib.Path, stored: Mapping[str, Any]) -> Run:
@@ -150,7 +150,7 @@ class Run:
 
         Damaged checkpoints are said and moved aside. None if the run was killed before it had begun.
         """
-        newer: list[str] = []
+        damaged = False
         for updates in reversed(checkpoint.steps(self.checkpoints)):
             path = self.checkpoints / str(updates)
             try:
@@ -164,12 +164,12 @@ class Run:
                 aside = _free(path.with_name(f"{updates}.damaged"))
                 path.rename(aside)
                 say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, going on from the one before")
-                newer.append(str(updates))
+                damaged = True
                 continue
             for name, length in lengths.items():
                 self._cut(name, length)
             return state, manifest.notes["place"]
-        if newer or self._files["metrics.jsonl"].tell():
+        if damaged or self._files["metrics.jsonl"].tell():
             raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from; start a new run")
         return None
 
@@ -187,6 +187,7 @@ class Learned(NamedTuple):
 
     game: Game[Any]
     policy: Policy
+    path: pathlib.Path  # of the checkpoint
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -211,16 +212,13 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
         except checkpoint.Damaged as damage:
             print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
             continue
-        return Learned(game, algorithm.policy(settings, game, state))
+        return Learned(game, algorithm.policy(settings, game, state), candidate)
     raise UserError(f"{str(path)!r} has no good checkpoint; train it again, or give another run")
 
 
 def _lock(path: pathlib.Path) -> IO[str]:
     """An open file that keeps other processes out; the kernel lets go of it however this process ends."""
-    try:
-        file = (path / "lock").open("a+")
-    except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; mend its permissions") from None
+    file = _open(path / "lock", "a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -232,6 +230,13 @@ def _lock(path: pathlib.Path) -> IO[str]:
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def _open(path: pathlib.Path, mode: str) -> IO[Any]:
+    try:
+        return path.open(mode)
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; mend its permissions") from None
 
 
 def _lengths(manifest: checkpoint.Manifest) -> dict[str, int]:

@@ -17,7 +17,7 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import jax
@@ -75,9 +75,6 @@ class Strength(NamedTuple):
     draws: int
     losses: int
     seed: int  # of the match
-
-    def __str__(self) -> str:
-        return f"vs {self.opponent} {100 * self.win_rate:.1f} % [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
 class Evaluate(Protocol):
@@ -143,11 +140,11 @@ class _Session:
         # The place of the loop between two lines of metrics; checkpoints keep it too.
         self.rows: list[dict[str, float]] = place["rows"]  # metrics of each update since the last line
         self.evaluated: int = place["evaluated"]  # games at the last evaluation, -1 before the first
-        self.note = ""  # the latest strength, for the progress bar
+        self.note = _note(report.latest(run))
         self.compiled = False
         self.seconds, self.games_timed = 0.0, 0  # since the last line
-        self.next_save = 0.0
-        self.next_show = 0.0
+        self.next_save = self.next_show = 0.0
+        bar.restart(self.games)
         self.save()
 
     def train(self) -> None:
@@ -171,16 +168,16 @@ class _Session:
         The device works on one update while the metrics of the one before are looked at.
         """
         task, began, games_before = self.task, time.monotonic(), self.games
-        num_waiting = task.schedule.log_every - len(self.rows) if self.compiled else 1
+        num_left = task.schedule.log_every - len(self.rows) if self.compiled else 1
         previous = None
-        while num_waiting:
+        while num_left:
             self.state, metrics = _update(
                 task.algorithm.update, task.config, task.game, task.opponents, self.state, shardings=self.shardings
             )
             if previous is not None:
                 self._take(previous)
             previous = metrics
-            num_waiting -= 1
+            num_left -= 1
             if self.interrupts.asked or time.monotonic() >= self.next_save:
                 break
         self._take(previous)
@@ -213,7 +210,7 @@ class _Session:
         for strength in strengths:
             count = {"updates": self.updates, "games": self.games}
             self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
-        self.note = "  ".join(map(str, strengths))
+        self.note = _note(report.latest(self.run))
         if not final:
             self.evaluated = self.games
             self.bar.say(f"{self.games:,} games: {self.note}")
@@ -256,6 +253,13 @@ class _Session:
             f"{name} became {value} at update {self.updates}; the last good checkpoint is of update "
             f"{self.run.newest()}: start a new run with a lower learning rate or other settings"
         )
+
+
+def _note(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The strengths of an evaluation for the progress bar."""
+    rates = [[100 * row[name] for name in ("win_rate", "low", "high")] for row in rows]
+    named = zip(rows, rates, strict=True)
+    return "  ".join(f"vs {row['opponent']} {rate:.1f} % [{low:.1f}, {high:.1f}]" for row, (rate, low, high) in named)
 
 
 def shardings(state: Any) -> tuple[NamedSharding, ...]:

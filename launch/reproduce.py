@@ -22,6 +22,7 @@ from launch import cli, output
 from launch.papers import alhajry2012, sdu_baselines
 from launch.papers.cell import Cell, Item
 
+WIDE = 200  # columns where no terminal says how many
 PAPERS: dict[str, ModuleType] = {"alhajry2012": alhajry2012, "sdu_baselines": sdu_baselines}
 
 
@@ -39,15 +40,14 @@ def main(config: Config) -> None:
     chosen = _choose(config)
     if config.games < 0:
         raise UserError(f"--games={config.games} is no number of games; expected 1 or more, or 0 for the item's own")
-    output.check_free(config.json, config.overwrite)
+    path = output.free_path("json", config.json, overwrite=config.overwrite)
     results = []
     for name, item in chosen.items():
         games = config.games or item.games
         cells = item.run(games, config.seed)
         _show(item, games, cells)
         results.append({"item": name, "title": item.title, "games": games, "cells": [_record(cell) for cell in cells]})
-    if config.json:
-        output.write_json(config.json, {"paper": config.paper, "seed": config.seed, "items": results})
+    output.write_json(path, {"paper": config.paper, "seed": config.seed, "items": results})
 
 
 def _choose(config: Config) -> Mapping[str, Item]:
@@ -66,7 +66,9 @@ def _record(cell: Cell) -> dict[str, Any]:
 
 
 def _show(item: Item, games: int, cells: Sequence[Cell]) -> None:
-    console = rich.console.Console(soft_wrap=True)
+    console = rich.console.Console()
+    if not console.is_terminal:
+        console.width = WIDE
     table = rich.table.Table(title=f"{item.title} ({games:,} games a row)", title_justify="left")
     for column in ("row", "player", "unit", "ours", "95 %", "paper", "expected", ""):
         table.add_column(column, justify="right" if column in ("ours", "95 %", "paper", "expected") else "left")

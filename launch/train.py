@@ -20,7 +20,7 @@ from typing import Any
 
 import jax
 
-from boardrl import arena, config, registry, report, training
+from boardrl import arena, config, options, registry, report, training
 from boardrl import run as runs
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -59,21 +59,21 @@ def more(settings: TrainConfig) -> cli.More:
     """The settings of the loop and of the algorithm, with defaults from the stored run or from the game."""
     if settings.resume:
         stored = runs.read_config(pathlib.Path(settings.resume))
-        algorithm = learners.load(stored["algo"])
+        algo, algorithm = stored["algo"], learners.load(stored["algo"])
         schedule = dataclasses.asdict(config.from_dict(Schedule, stored["schedule"]))
         learning = dataclasses.asdict(config.from_dict(algorithm.Config, stored["settings"]))
         own = {name: stored[name] for name in ("game", "algo", "seed")}
     else:
-        algorithm = learners.load(settings.algo)
+        algo, algorithm = settings.algo, learners.load(settings.algo)
         game = registry.make(settings.game) if settings.game else None
-        suited = dict(getattr(game, "defaults", {}).get(settings.algo, {}))
+        suited = dict(getattr(game, "defaults", {}).get(algo, {}))
         ours = {field.name for field in dataclasses.fields(Schedule)}
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
         own = {}
     sections = [
         cli.Section("evaluation, checkpoints and metrics", Schedule, schedule),
-        cli.Section(f"settings of {stored['algo'] if settings.resume else settings.algo}", algorithm.Config, learning),
+        cli.Section(f"settings of {algo}", algorithm.Config, learning),
     ]
     return cli.More(sections, own)
 
@@ -136,8 +136,9 @@ def check_unchanged(path: pathlib.Path, asked: Mapping[str, Any]) -> None:
     for name, value in json.loads(json.dumps(flat_asked)).items():
         if name in ("settings", "schedule", *MAY_CHANGE) or value == flat_had[name]:
             continue
+        given, stored = options.format_options({name: value}), options.format_options({name: flat_had[name]})
         raise UserError(
-            f"--{name}={value} contradicts {flat_had[name]!r} of {str(path)!r}; on --resume only "
+            f"--{given} contradicts {stored} of {str(path)!r}; on --resume only "
             f"{', '.join('--' + change for change in MAY_CHANGE)} may change"
         )
     if flat_asked["games"] < flat_had["games"]:

@@ -28,6 +28,7 @@ SHORT = {
     "float64": "f64",
 }
 FEW, UNROLL, UNROLL_FEW = 4, 12, 32
+PLAIN = re.compile(r"-?[\w.]+|\(?\w+\[[^\[\]]*\]( != 0\))?")  # a name, a number, an element: needs no name of its own
 WIDE = 90  # an expression longer than this gets a name
 
 
@@ -113,7 +114,7 @@ class Value:
             if key in scope:
                 return scope[key]
         text = self.read(emit, point)
-        if not re.fullmatch(r"-?[\w.]+", text):
+        if not PLAIN.fullmatch(text):
             text = emit.bind(text, self.hint, self.note)
         emit.scopes[-1][key] = text
         return text
@@ -417,6 +418,10 @@ class Emitter:
                     dims.pop()
 
         descend(0)
+
+    def over(self, shape: tuple[int, ...], body: Callable[[Point], None], cost: float) -> None:
+        """Runs over the places of a shape, in nested loops."""
+        self.each(Value(shape, np.dtype(np.bool_), lambda emit, point: "", cost=cost), body)
 
     def fill(self, buffer: Buffer, value: Value) -> None:
         """Writes a value into memory."""

@@ -31,8 +31,8 @@ class Index:
         return self.constant + sum(f * (c.high if f > 0 else c.low) for c, f in self.terms)
 
     def __add__(self, other: Index | int) -> Index:
-        if isinstance(other, int):
-            return Index(self.constant + other, self.terms)
+        if not isinstance(other, Index):
+            return Index(self.constant + int(other), self.terms)
         factors = dict(self.terms)
         for counter, factor in other.terms:
             factors[counter] = factors.get(counter, 0) + factor
@@ -40,6 +40,7 @@ class Index:
         return Index(self.constant + other.constant, terms)
 
     def __mul__(self, factor: int) -> Index:
+        factor = int(factor)
         return Index(self.constant * factor, tuple((c, f * factor) for c, f in self.terms if factor))
 
     def __sub__(self, other: Index | int) -> Index:

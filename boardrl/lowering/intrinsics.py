@@ -106,6 +106,8 @@ def _div(context: Any, builder: Any, kind: Any, a: Any, b: Any) -> Any:
 
 
 def _rem(context: Any, builder: Any, kind: Any, a: Any, b: Any) -> Any:
+    if isinstance(kind, types.Float):
+        return builder.frem(a, b)
     zero, overflow, safe = _guarded_divisor(builder, kind, a, b)
     rest = (builder.srem if _signed(kind) else builder.urem)(a, safe)
     return builder.select(zero, a, builder.select(overflow, ir.Constant(a.type, 0), rest))
@@ -126,17 +128,15 @@ def _shift(kind_of_shift: str) -> Callable[[Any, Any, Any, Any, Any], Any]:
 
 
 def _extreme(sign: str) -> Callable[[Any, Any, Any, Any, Any], Any]:
-    """The larger (">") or the smaller ("<"); NaN if either is NaN."""
+    """The larger (">") or the smaller ("<"); NaN if either is NaN, and -0.0 is less than 0.0."""
 
     def build(context: Any, builder: Any, kind: Any, a: Any, b: Any) -> Any:
         if isinstance(kind, types.Float):
-            a_is_nan = builder.fcmp_unordered("uno", a, a)
-            first = builder.or_(builder.fcmp_ordered(sign + "=", a, b), a_is_nan)
-        elif _signed(kind):
-            first = builder.icmp_signed(sign + "=", a, b)
-        else:
-            first = builder.icmp_unsigned(sign + "=", a, b)
-        return builder.select(first, a, b)
+            name = "llvm.maximum" if sign == ">" else "llvm.minimum"
+            function_type = ir.FunctionType(a.type, [a.type, a.type])
+            return builder.call(builder.module.declare_intrinsic(name, [a.type], function_type), [a, b])
+        compare = builder.icmp_signed if _signed(kind) else builder.icmp_unsigned
+        return builder.select(compare(sign + "=", a, b), a, b)
 
     return build
 
@@ -227,3 +227,28 @@ def without_negative_zeros(word, low_zero, high_zero):
     if high_zero != u64(0) and word & u64(0xFFFFFFFF00000000) == high_zero:
         word ^= high_zero
     return word
+
+
+def _sign(context: Any, builder: Any, kind: Any, a: Any) -> Any:
+    """±1 with the sign of a; 0 and NaN stay as they are."""
+    one = ir.Constant(a.type, 1.0)
+    copied = builder.module.declare_intrinsic("llvm.copysign", [a.type], ir.FunctionType(a.type, [a.type, a.type]))
+    moves = builder.fcmp_ordered("!=", a, ir.Constant(a.type, 0.0))
+    return builder.select(moves, builder.call(copied, [one, a]), a)
+
+
+sign = intrinsic(_unary(_sign, "1.0 with the sign of a; 0 and NaN stay as they are."))
+
+
+@intrinsic
+def ordered(typing, value):
+    """An integer that orders floats as their bits do: -0.0 below 0.0, NaN by its sign above or below all."""
+    kind, width = (types.int32, 32) if types.unliteral(value) == types.float32 else (types.int64, 64)
+
+    def generate(context, builder, signature, args):
+        bits = builder.bitcast(args[0], ir.IntType(width))
+        negative = builder.icmp_signed("<", bits, ir.Constant(bits.type, 0))
+        flipped = builder.xor(bits, ir.Constant(bits.type, 2 ** (width - 1) - 1))
+        return builder.select(negative, flipped, bits)
+
+    return kind(types.unliteral(value)), generate

@@ -128,13 +128,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Sequence[Any]]] = {
 
 def trace(function: Callable[..., Any], examples: Sequence[Any], *, name: str) -> tuple[Block, Any]:
     """The program of a function of pytrees, over their flattened leaves; and the shapes of what it gives."""
-    try:
-        closed, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
-    except UserError:
-        raise
-    except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise LoweringError(f"{name} cannot be traced by JAX: {reason[0].rstrip('.')}") from error
+    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
     block = _read(closed, None, name)
     unify(block)
     prune(block)
@@ -208,8 +202,9 @@ def _changes_nothing(eqn: Any) -> bool:
     before, after = eqn.invars[0].aval, eqn.outvars[0].aval
     if before.shape != after.shape or before.dtype != after.dtype:
         return False
-    if eqn.primitive.name == "transpose":
-        return eqn.params["permutation"] == tuple(range(len(after.shape)))
+    order = eqn.params.get("permutation" if eqn.primitive.name == "transpose" else "dimensions")
+    if eqn.primitive.name in ("transpose", "reshape") and order is not None:
+        return tuple(order) == tuple(range(len(after.shape)))
     if eqn.primitive.name == "reduce_precision":
         info = np.finfo(after.dtype)
         return eqn.params["exponent_bits"] >= info.nexp and eqn.params["mantissa_bits"] >= info.nmant

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import keyword
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from boardrl.lowering import cache, index, ir, primitives
+from boardrl.lowering import cache, index, intrinsics, ir, primitives
 from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, kind, scalar, typed
 from boardrl.lowering.fold import fold
 from boardrl.lowering.layout import WORD, Layout, Leaf
@@ -201,11 +204,13 @@ def emit_function(
     shown = ", ".join(kind(leaf) + (f" {leaf.name}" if len(layout.leaves) > 1 else "")
                       for layout in layouts[:-1] for leaf in layout.leaves)  # fmt: skip
     doc = f'    """{title}: {shown or "nothing"} to {", ".join(map(kind, result.leaves))}."""'
-    lines = [f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):", doc, *emit.head, *emit.lines]
+    words = set(re.findall(r"\w+", "\n".join(emit.lines)))
+    head = [line for line in emit.head if line.split()[0] in words]  # a pointer may have found no reader
+    lines = [f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):", doc, *head, *emit.lines]
     return "\n".join(lines) + "\n", emit.work_bytes
 
 
-RESERVED = {*SHORT.values(), "math", "np", "njit", "OPTIONS", "WORK_WORDS", "inf", "nan"}
+RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
 
 
 def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:

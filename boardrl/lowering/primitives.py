@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-PARTS = ("elementwise", "shape", "reduce", "indexing")
+PARTS = ("elementwise", "shape", "reduce", "indexing", "order", "linear", "control")
 
 
 def load() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardrl.lowering.emit import ORIGIN, SHORT, Emitter, Point, Table, Value, bare, literal, typed
+from boardrl.lowering.emit import SHORT, Emitter, Point, Table, Value, bare, first, literal, typed
+from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.writer import Writer, rule
 
@@ -33,12 +34,22 @@ def elementwise(name: str, operation: Operation, cost: float = 1) -> None:
     rule(name)(write)
 
 
+def aligned(emit: Emitter, x: Value, point: Point) -> Point:
+    """Where an operand is read for one element of the result: axes of length 1 stand for any length."""
+    if x.shape == point.shape:
+        return point
+    if x.size == 1:
+        return first(x.shape)
+    dims = point.dims(emit)[len(point.shape) - len(x.shape) :]
+    return Point(x.shape, dims=tuple(d if n > 1 else Index() for d, n in zip(dims, x.shape, strict=True)))
+
+
 def spread(eqn: Equation, operands: tuple[Value, ...], operation: Operation, cost: float) -> Value:
-    """The value whose every element is the operation on the operands' elements; scalars stand for whole arrays."""
+    """The value whose every element is the operation on the operands' elements."""
     shape = eqn.outs[0].shape
 
     def read(emit: Emitter, point: Point) -> str:
-        return operation(eqn, *(x.at(emit, point if x.shape == shape else ORIGIN) for x in operands))
+        return operation(eqn, *(x.at(emit, aligned(emit, x, point)) for x in operands))
 
     splits: dict[int, tuple[int, ...]] = {}
     for x in operands:
@@ -49,7 +60,7 @@ def spread(eqn: Equation, operands: tuple[Value, ...], operation: Operation, cos
         eqn.outs[0].dtype,
         read,
         cost=cost + sum(x.cost for x in operands),
-        plain=all(x.plain or x.shape != shape for x in operands),
+        plain=all(x.size == 1 or (x.plain and x.shape == shape) for x in operands),
         splits=splits,
         branchy=any(x.branchy for x in operands),
     )
@@ -67,6 +78,17 @@ def _compare(sign: str) -> Operation:
         if eqn.ins[0].dtype == np.bool_ and sign not in ("==", "!="):
             a, b = f"u8({a})", f"u8({b})"
         return f"({a} {sign} {b})"
+
+    return operation
+
+
+def _compare_bits(sign: str) -> Operation:
+    """Comparison in a total order: -0.0 is below 0.0, NaN above or below all by its sign."""
+
+    def operation(eqn: Equation, a: str, b: str) -> str:
+        if eqn.ins[0].dtype.kind == "f":
+            a, b = f"ordered({bare(a)})", f"ordered({bare(b)})"
+        return _compare(sign)(eqn, a, b)
 
     return operation
 
@@ -89,13 +111,14 @@ def _math(name: str) -> Operation:
     return operation
 
 
-def _divide(eqn: Equation, a: str, b: str) -> str:
-    return f"({a} / {b})" if eqn.outs[0].dtype.kind == "f" else _function("div")(eqn, a, b)
-
-
-def _remainder(eqn: Equation, a: str, b: str) -> str:
-    dtype = eqn.outs[0].dtype
-    return f"{SHORT[str(dtype)]}(math.fmod({a}, {b}))" if dtype.kind == "f" else _function("rem")(eqn, a, b)
+@rule("div")
+def _divide(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
+    if eqn.outs[0].dtype.kind != "f":
+        return [spread(eqn, (x, y), _function("div"), SLOW)]
+    if isinstance(y, Table):  # XLA multiplies by the reciprocal of a constant, and so do we, to the last bit
+        with np.errstate(all="ignore"):
+            return [spread(eqn, (x, Table(np.ones((), y.dtype) / y.array)), _infix("*"), 1)]
+    return [spread(eqn, (x, y), lambda eqn, a, b: f"({a} / {b})", SLOW)]
 
 
 def _extreme(name: str, sign: str) -> Operation:
@@ -177,7 +200,7 @@ def _logistic(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
 def _pow(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
     dtype = eqn.outs[0].dtype
     if dtype.kind == "f":
-        return [spread(eqn, (x, y), lambda eqn, a, b: f"power({a}, {SHORT[str(dtype)]}({b}))", 2 * EXPENSIVE)]
+        return [spread(eqn, (x, y), lambda eqn, a, b: _math("pow")(eqn, a, f"{SHORT[str(dtype)]}({b})"), 2 * EXPENSIVE)]
     raise writer.refuse(eqn, "integers to a power that is not fixed")
 
 
@@ -209,17 +232,17 @@ def _bitcast(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
 @rule("select_n")
 def _select(writer: Writer, eqn: Equation, which: Value, *cases: Value) -> list[Value]:
     """cases[which], all computed where that is cheap, else only the one that is taken."""
-    shape, dtype = eqn.outs[0].shape, eqn.outs[0].dtype
+    dtype = eqn.outs[0].dtype
     if which.dtype != np.bool_:
         which = writer.named(which)
     # Reading both sides keeps a loop free of branches, so that it can become vector code.
     eager = max(x.cost for x in cases) <= 6 and not any(x.branchy for x in cases)
 
     def read(emit: Emitter, point: Point) -> str:
-        chosen = which.at(emit, point if which.shape == shape else ORIGIN)
+        chosen = which.at(emit, aligned(emit, which, point))
 
         def case(k: int) -> str:
-            return typed(cases[k].at(emit, point), dtype)
+            return typed(cases[k].at(emit, aligned(emit, cases[k], point)), dtype)
 
         def pick(k: int) -> str:
             if k == len(cases) - 1:
@@ -236,8 +259,6 @@ def _select(writer: Writer, eqn: Equation, which: Value, *cases: Value) -> list[
     value = spread(eqn, (which, *cases), lambda *_: "", 1)
     value.read = read
     value.branchy = value.branchy or not eager or len(cases) > 2
-    if isinstance(which, Table) and which.dtype == np.bool_ and which.line is not None:
-        return [cases[int(which.array.reshape(-1)[0])]]
     return [value]
 
 
@@ -249,17 +270,18 @@ for _name in ("neg", "abs", "population_count", "clz", "floor", "ceil"):
     elementwise(
         _name, _function({"neg": "negate", "abs": "absolute", "population_count": "popcount"}.get(_name, _name))
     )
+for _name, _sign_text in {"eq_to": "==", "lt_to": "<", "le_to": "<="}.items():
+    elementwise(_name, _compare_bits(_sign_text))
 for _name in ("shift_left", "shift_right_logical", "shift_right_arithmetic"):
     elementwise(_name, _function(_name), 3)
 for _name in ("exp", "log", "log1p", "expm1", "tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
               "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "lgamma"):  # fmt: skip
     elementwise(_name, _math(_name), EXPENSIVE)
-elementwise("exp2", lambda eqn, a: f"power({literal(2, eqn.outs[0].dtype)}, {a})", EXPENSIVE)
+elementwise("exp2", lambda eqn, a: _math("pow")(eqn, literal(2, eqn.outs[0].dtype), a), EXPENSIVE)
 elementwise("cbrt", lambda eqn, a: f"{SHORT[str(eqn.outs[0].dtype)]}(np.cbrt({a}))", EXPENSIVE)
 elementwise("sqrt", _function("sqrt"), SLOW)
 elementwise("rsqrt", lambda eqn, a: f"({literal(1, eqn.outs[0].dtype)} / sqrt({a}))", 2 * SLOW)
-elementwise("div", _divide, SLOW)
-elementwise("rem", _remainder, SLOW)
+elementwise("rem", _function("rem"), SLOW)
 elementwise("max", _extreme("maximum", "|"))
 elementwise("min", _extreme("minimum", "&"))
 elementwise("clamp", _clamp, 2)

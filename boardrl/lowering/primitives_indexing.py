@@ -60,6 +60,8 @@ def tested(emit: Emitter, value: Value, point: Point, limit: int) -> tuple[Index
 def _dynamic_slice(writer: Writer, eqn: Equation, x: Value, *starts: Value) -> list[Value]:
     emit, out = writer.emit, eqn.outs[0]
     places = _starts(emit, starts, x.shape, out.shape)
+    if x.splits:  # as in jnp.roll: adjacent elements of one array are read faster than parts told apart
+        x = writer.stored(x, "joined")
 
     def read(emit: Emitter, point: Point) -> str:
         return x.at(emit, Point(x.shape, dims=tuple(d + s for d, s in zip(point.dims(emit), places, strict=True))))
@@ -159,8 +161,13 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
     mode, combine = eqn.params["mode"].name, COMBINE[eqn.name]
     buffer = writer.own(eqn, 0, x)
 
-    def store(point: Point) -> None:
-        dims = point.dims(emit)
+    # Where slices overlap, the later row of indices wins: rows are run over first, then what lies in a slice.
+    axes = (*batch_axes, *window_axes)
+
+    def store(place: Point) -> None:
+        by_axis = dict(zip(axes, place.dims(emit), strict=True))
+        dims = tuple(by_axis[a] for a in range(len(update.shape)))
+        point = Point(update.shape, dims=dims)
         batch = tuple(dims[a] for a in batch_axes)
         position = [Index()] * len(x.shape)
         for axis, other in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
@@ -174,8 +181,8 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
             else:  # XLA drops what is out of bounds, promised or not
                 position[axis], new = tested(emit, places, start, limit)
                 tests += new
-        for axis, place in zip(kept, (dims[a] for a in window_axes), strict=True):
-            position[axis] = position[axis] + place
+        for axis, offset in zip(kept, (dims[a] for a in window_axes), strict=True):
+            position[axis] = position[axis] + offset
         target = Point(out.shape, dims=tuple(position))
 
         def write() -> None:
@@ -191,5 +198,5 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
             write()
 
     if all(x.shape):
-        emit.each(update, store)
+        emit.over(tuple(update.shape[a] for a in axes), store, update.cost + 2)
     return [buffer]

@@ -25,8 +25,9 @@ def moved(eqn: Equation, x: Value, where: Callable[[Dims], Dims], *, out: int = 
 @rule("reshape", "squeeze", "expand_dims")
 def _reshape(writer: Writer, eqn: Equation, x: Value, *_: Value) -> list[Value]:
     shape = eqn.outs[0].shape
-    if eqn.params.get("dimensions") is not None and eqn.name == "reshape":
-        raise writer.refuse(eqn, "with dimensions")
+    order = eqn.params.get("dimensions") if eqn.name == "reshape" else None
+    if order is not None and tuple(order) != tuple(range(len(order))):
+        x = _reordered(x, tuple(order))
 
     def read(emit: Emitter, point: Point) -> str:
         return x.at(emit, point.reshaped(x.shape))
@@ -57,13 +58,17 @@ def _broadcast(writer: Writer, eqn: Equation, x: Value, *_: Value) -> list[Value
 
 @rule("transpose")
 def _transpose(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
-    order = eqn.params["permutation"]
+    return [_reordered(x, tuple(eqn.params["permutation"]))]
 
-    def where(dims: Dims) -> Dims:
-        back = dict(zip(order, dims, strict=True))
-        return tuple(back[axis] for axis in range(len(order)))
 
-    return [moved(eqn, x, where)]
+def _reordered(x: Value, order: tuple[int, ...]) -> Value:
+    """Axis k is the operand's axis order[k]."""
+
+    def read(emit: Emitter, point: Point) -> str:
+        back = dict(zip(order, point.dims(emit), strict=True))
+        return x.at(emit, Point(x.shape, dims=tuple(back[axis] for axis in range(len(order)))))
+
+    return Value(tuple(x.shape[a] for a in order), x.dtype, read, cost=x.cost, branchy=x.branchy)
 
 
 @rule("slice")

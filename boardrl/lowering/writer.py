@@ -84,13 +84,32 @@ class Writer:
         A slot that only this equation reads is taken as it is, so that a loop which changes one element of a board
         at a time does not copy the board.
         """
-        atom = eqn.ins[position]
-        if isinstance(value, Buffer) and self.owners.get(value) is atom and self.frame.reads[atom].equations == 1:
+        if self._is_spare(eqn, position, value):
+            assert isinstance(value, Buffer)
             self.owners[value] = eqn.outs[0]
             return value
         buffer = self.memory(eqn)
         self.emit.fill(buffer, value)
         return buffer
+
+    def taken(self, eqn: Equation, position: int, value: Value) -> Buffer:
+        """A slot of the workspace that starts as a copy of an operand; the operand's own if no one else reads it."""
+        if self._is_spare(eqn, position, value):
+            assert isinstance(value, Buffer)
+            return value
+        buffer = self.emit.slot(value.shape, value.dtype, value.hint or eqn.name)
+        self.emit.fill(buffer, value)
+        return buffer
+
+    def _is_spare(self, eqn: Equation, position: int, value: Value) -> bool:
+        """Whether an operand is memory that only this equation reads."""
+        atom = eqn.ins[position]
+        return (
+            isinstance(value, Buffer)
+            and isinstance(atom, Var)
+            and self.owners.get(value) is atom
+            and self.frame.reads[atom].equations == 1
+        )
 
     def stored(self, value: Value, hint: str = "array") -> Value:
         """The value, in memory unless reading an element costs no more than that."""

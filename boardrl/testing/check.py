@@ -67,7 +67,7 @@ def examine(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 
     """As `check_game`, but goes on after a failure as far as it can and never raises ConformanceError."""
     *_, report = _stages(game, games=games, seed=seed, examples=examples)
     found = {finding.name for finding in report.findings}
-    unchecked = (Finding(name_of(p), promise_of(p), 0, checked=False) for p in PROPERTIES if name_of(p) not in found)
+    unchecked = (Finding(name_of(p), promise_of(p), None, checked=False) for p in PROPERTIES if name_of(p) not in found)
     return report._replace(findings=(*report.findings, *unchecked))
 
 
@@ -79,7 +79,7 @@ def variants(game: Game[Any]) -> list[Game[Any]]:
     for players in range(2, MOST_PLAYERS + 1):
         try:
             accepted.append(dataclasses.replace(game, players=players))  # type: ignore[type-var]
-        except UserError:
+        except ValueError:
             continue
     return accepted if game in accepted else [game, *accepted]
 
@@ -102,14 +102,19 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
         if report.broken:
             return
         tally, collector = Tally(game), Collector(seed=seed)
+
+        def see(chunk: Chunk) -> bool:
+            clean = tally.add(chunk)
+            bar.update(len(DECLARED), f"{tally.seen:,} states seen in play")
+            return clean
+
         for chunk in random_play(game, games=games, seed=seed):
-            tally.add(chunk._replace(verdicts=chunk.verdicts | {name_of(p): p(game, chunk) for p in OVER_GAMES}))
+            see(chunk._replace(verdicts=chunk.verdicts | {name_of(p): p(game, chunk) for p in OVER_GAMES}))
             collector.see(chunk)
-            bar.update(len(DECLARED), f"{tally.seen:,} states of random play")
         samples = collector.samples(SAMPLES)
         if tally.clean:
             starts = [samples[lane % len(samples)] for lane in range(games)]
-            hypothesis_play(game, starts, tally.add, examples=examples, seed=seed)
+            hypothesis_play(game, starts, see, examples=examples, seed=seed)
         report = report._replace(findings=report.findings + tally.findings())
         yield report
         bar.update(len(report.findings))
@@ -154,9 +159,11 @@ class Tally:
         return clean
 
     def _keep(self, name: str, chunk: Chunk, wrong: np.ndarray) -> None:
-        places = [(int(wrong[:, lane].argmax()), int(lane)) for lane in np.flatnonzero(wrong.any(0))]
-        moves, step, lane = min((chunk.path(step, lane), step, lane) for step, lane in places)
         known = self._failures.get(name)
+        if known is not None and chunk.first > 0:
+            return  # later in the same games
+        places = [(int(wrong[:, lane].argmax()), int(lane)) for lane in np.flatnonzero(wrong.any(0))]
+        moves, step, lane = min(((chunk.path(*place), *place) for place in places), key=lambda found: len(found[0]))
         if known is None or known.moves is None or len(moves) < len(known.moves):
             self._failures[name] = Failure(
                 self._describe(chunk, step, lane), tuple(moves), self._where(chunk, step, lane)

@@ -27,7 +27,7 @@ class Node(NamedTuple):
     observations: Any  # [P, *obs_shape], as each player sees the state
     logits: dict[str, Any]  # [A] of each scripted strategy
     after: Any  # the state after the move
-    turned: Any  # the node of the rotated state; None where the game offers no `rotate`
+    rotated: Any  # the state with every seat's part given to the next; None where the game offers no `rotate`
 
 
 class Verdict(NamedTuple):
@@ -37,21 +37,13 @@ class Verdict(NamedTuple):
     holds: Any  # bool
 
 
-def look(game: Game[Any], state: Any, move: Array, *, batch_players: bool = False) -> Node:
-    """Asks a game everything about one state; the rotated one is asked the same but for strategies.
+def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False) -> Node:
+    """Asks a game everything about one state.
 
     Args:
       batch_players: observe by one `jax.vmap` over the players, which compiles faster than one after the other.
     """
     rotate = rotation(game)
-    node = _look(game, state, move, batch_players)
-    return node._replace(
-        logits={name: script(game, state) for name, script in strategies(game).items()},
-        turned=None if rotate is None else _look(game, rotate(state), move, batch_players),
-    )
-
-
-def _look(game: Game[Any], state: Any, move: Array, batch_players: bool) -> Node:
     players = jnp.arange(game.spec.num_players)
     if batch_players:
         observations = jax.vmap(game.observe, (None, 0))(state, players)
@@ -65,9 +57,9 @@ def _look(game: Game[Any], state: Any, move: Array, batch_players: bool) -> Node
         chance=game.chance(state),
         returns=game.returns(state),
         observations=observations,
-        logits={},
+        logits={name: script(game, state) for name, script in strategies(game).items()},
         after=game.step(state, move),
-        turned=None,
+        rotated=None if rotate is None else rotate(state),
     )
 
 

@@ -18,7 +18,8 @@ from boardrl.testing.report import Broken, one_line, state_text
 
 EAGER_SAMPLES = 12  # eager JAX is slow: each operation is dispatched, and at first compiled, by itself
 TEXT_SAMPLES = 32
-RUBBISH = ("", " ", "\n", "?", "-", "0", "not a position", "\0", "☃ 1 2 3", "-1 -1 -1", "[]", "{}", "9" * 40)
+NONSENSE = ("not a position", "\0", "☃ ☃ ☃")  # no game's text
+ODD = ("", " ", "\n", "?", "-", "0", "-1 -1 -1", "[]", "{}", "9" * 40)  # some game's text, for all we know
 STRANGE = ("", "-1", "9" * 40, "1.5", "x", "☃", "²", "0 0", "None")  # words that a mutated text may get
 
 
@@ -63,15 +64,17 @@ def jit_equals_eager(game: Game[Any], evidence: Evidence) -> int:
         try:
             eager = look(game, _arrays(sample.node.state), jnp.asarray(sample.node.move))
         except Exception as error:
-            _same_or_broken(game, sample, f"eagerly it raised {one_line(error)}")
-        _same_or_broken(game, sample, difference(eager, single, ("eagerly", "jitted"), rounding=True))
+            raise _broken_at(game, sample, f"eagerly it raised {one_line(error)}") from error
+        if what := difference(eager, single, ("eagerly", "jitted"), rounding=True):
+            raise _broken_at(game, sample, what)
     return len(pairs)
 
 
 def vmap_equals_loop(game: Game[Any], evidence: Evidence) -> int:
     """Every member gives the same for a batch and for its states one by one."""
     for sample, single in zip(evidence.samples, evidence.singles, strict=True):
-        _same_or_broken(game, sample, difference(sample.node, single, ("in a batch", "alone"), rounding=True))
+        if what := difference(sample.node, single, ("in a batch", "alone"), rounding=True):
+            raise _broken_at(game, sample, what)
     return len(evidence.samples)
 
 
@@ -85,9 +88,10 @@ def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
         try:
             again = game.from_text(game.to_text(state))  # type: ignore[attr-defined]
         except Exception as error:
-            _same_or_broken(game, sample, f"it raised {one_line(error)}")
+            raise _broken_at(game, sample, f"it raised {one_line(error)}") from error
         names = ("at first", "from its text")
-        _same_or_broken(game, sample, type_difference(state, again, names) or difference(state, again, names))
+        if what := type_difference(state, again, names) or difference(state, again, names):
+            raise _broken_at(game, sample, what)
     return len(samples)
 
 
@@ -99,21 +103,20 @@ def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
     texts = [game.to_text(_arrays(sample.node.state)) for sample in evidence.samples[:TEXT_SAMPLES]]  # type: ignore[attr-defined]
     accepted = {}
     mutants = [mutate(text, str(rng.choice(texts)), rng) for text in texts * 8]
-    for text in dict.fromkeys([*RUBBISH, *mutants]):
+    for text in dict.fromkeys([*NONSENSE, *ODD, *mutants]):
         try:
             state = game.from_text(text)  # type: ignore[attr-defined]
         except UserError:
             continue
         except Exception as error:
             raise Broken(f"from_text({text!r}) raised {one_line(error)}, expected a UserError") from error
-        if text in RUBBISH:
+        if text in NONSENSE:
             raise Broken(f"from_text({text!r}) gave a state, expected a UserError")
-        changed = type_difference(game.init(), state, ("from init", f"from from_text({text!r})"))
-        if changed:
-            raise Broken(changed)
+        if what := type_difference(game.init(), state, ("from init", f"from from_text({text!r})")):
+            raise Broken(what)
         accepted[text] = state
     _keeps_promises(game, accepted, evidence, rng)
-    return len(RUBBISH) + len(mutants)
+    return len(NONSENSE) + len(ODD) + len(mutants)
 
 
 def mutate(text: str, other: str, rng: np.random.Generator) -> str:
@@ -152,9 +155,8 @@ def _arrays(tree: Any) -> Any:
     return jax.tree.map(jnp.asarray, tree)
 
 
-def _same_or_broken(game: Game[Any], sample: Sample, what: str | None) -> None:
-    if what is not None:
-        raise Broken(what, sample.moves, state_text(game, sample.node.state))
+def _broken_at(game: Game[Any], sample: Sample, what: str) -> Broken:
+    return Broken(what, sample.moves, state_text(game, sample.node.state))
 
 
 ON_SAMPLES: tuple[Callable[[Game[Any], Evidence], int], ...] = (

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from boardrl.game import CHANCE, TERMINAL, Game
-from boardrl.testing.node import TOLERANCE, Node, Verdict, close, rotation, same
+from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
+from boardrl.testing.report import name_of
 
 
 def actor_in_range(game: Game[Any], node: Node) -> Verdict:
@@ -48,7 +49,7 @@ def returns_zero_until_the_end(game: Game[Any], node: Node) -> Verdict:
 def returns_in_bounds(game: Game[Any], node: Node) -> Verdict:
     """Returns that count lie between the spec's `min_return` and `max_return`."""
     counts = True if game.spec.running_returns else node.actor == TERMINAL
-    low, high = game.spec.min_return - TOLERANCE, game.spec.max_return + TOLERANCE
+    low, high = game.spec.min_return - _slack(game), game.spec.max_return + _slack(game)
     return Verdict(counts, ((node.returns >= low) & (node.returns <= high)).all())
 
 
@@ -56,7 +57,7 @@ def returns_sum_as_promised(game: Game[Any], node: Node) -> Verdict:
     """The returns of a finished game add up to the spec's `return_sum`."""
     if game.spec.return_sum is None:
         return Verdict(False, True)
-    return Verdict(node.actor == TERMINAL, jnp.abs(node.returns.sum() - game.spec.return_sum) < TOLERANCE)
+    return Verdict(node.actor == TERMINAL, jnp.abs(node.returns.sum() - game.spec.return_sum) < _slack(game))
 
 
 def returns_settle_at_the_end(game: Game[Any], node: Node) -> Verdict:
@@ -85,51 +86,46 @@ def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:
     return Verdict(node.actor >= 0, jnp.stack([allows(logits) for logits in node.logits.values()]).all())
 
 
-def rotation_shifts_actor(game: Game[Any], node: Node) -> Verdict:
+def rotation_shifts_actor(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """After `rotate` the next seat acts; chance and the end stay."""
     shifted = jnp.where(node.actor >= 0, (node.actor + 1) % game.spec.num_players, node.actor)
-    return _where_offered(node, lambda turned: shifted == turned.actor)
+    return Verdict(True, shifted == turned.actor)
 
 
-def rotation_keeps_moves(game: Game[Any], node: Node) -> Verdict:
+def rotation_keeps_moves(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """After `rotate` the same actions are legal and the same outcomes likely."""
-    return _where_offered(node, lambda turned: close((node.legal, node.chance), (turned.legal, turned.chance)))
+    return Verdict(True, close((node.legal, node.chance), (turned.legal, turned.chance)))
 
 
-def rotation_rolls_returns(game: Game[Any], node: Node) -> Verdict:
+def rotation_rolls_returns(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """After `rotate` each seat has the returns of the seat before it."""
-    return _where_offered(node, lambda turned: close(jnp.roll(node.returns, 1), turned.returns))
+    return Verdict(True, close(jnp.roll(node.returns, 1), turned.returns))
 
 
-def rotation_moves_observations(game: Game[Any], node: Node) -> Verdict:
+def rotation_moves_observations(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """After `rotate` each seat sees what the seat before it saw."""
-    return _where_offered(node, lambda turned: close(jnp.roll(node.observations, 1, axis=0), turned.observations))
+    return Verdict(True, close(jnp.roll(node.observations, 1, axis=0), turned.observations))
 
 
-def rotation_commutes_with_step(game: Game[Any], node: Node) -> Verdict:
+def rotation_commutes_with_step(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """To rotate and to move gives the same in either order."""
-    rotate = rotation(game)
-    return _where_offered(node, lambda turned: close(rotate(node.after), turned.after))  # type: ignore[misc]
+    return Verdict(True, close(game.rotate(node.after), turned.after))  # type: ignore[attr-defined]
 
 
-def rotation_comes_round(game: Game[Any], node: Node) -> Verdict:
+def rotation_comes_round(game: Game[Any], node: Node, turned: Node) -> Verdict:
     """As many rotations as there are players change nothing."""
-    rotate = rotation(game)
-
-    def comes_round(turned: Node) -> Array:
-        state = turned.state
-        for _ in range(game.spec.num_players - 1):
-            state = rotate(state)  # type: ignore[misc]
-        return same(node.state, state)
-
-    return _where_offered(node, comes_round)
+    state = node.state
+    for _ in range(game.spec.num_players):
+        state = game.rotate(state)  # type: ignore[attr-defined]
+    return Verdict(True, same(node.state, state))
 
 
-def _where_offered(node: Node, holds: Callable[[Node], Array]) -> Verdict:
-    return Verdict(False, True) if node.turned is None else Verdict(True, holds(node.turned))
+def _slack(game: Game[Any]) -> float:
+    """Rounding of a sum of returns, in proportion to how large they can be."""
+    return TOLERANCE * max(1.0, abs(game.spec.min_return), abs(game.spec.max_return))
 
 
-AT_EVERY_STATE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
+OF_A_NODE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
     actor_in_range,
     decision_has_legal_action,
     no_legal_action_elsewhere,
@@ -142,6 +138,8 @@ AT_EVERY_STATE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
     terminal_absorbs,
     observation_bounded,
     strategies_allow_a_legal_action,
+)
+UNDER_ROTATION: tuple[Callable[[Game[Any], Node, Node], Verdict], ...] = (
     rotation_shifts_actor,
     rotation_keeps_moves,
     rotation_rolls_returns,
@@ -149,8 +147,15 @@ AT_EVERY_STATE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
     rotation_commutes_with_step,
     rotation_comes_round,
 )
+AT_EVERY_STATE: tuple[Callable[..., Verdict], ...] = (*OF_A_NODE, *UNDER_ROTATION)
 
 
 def verdicts(game: Game[Any], node: Node) -> dict[str, Verdict]:
     """What each property of the table says about one node."""
-    return {check.__name__: jax.tree.map(jnp.asarray, check(game, node)) for check in AT_EVERY_STATE}
+    found = {name_of(check): check(game, node) for check in OF_A_NODE}
+    if node.rotated is None:
+        found |= {name_of(check): Verdict(False, True) for check in UNDER_ROTATION}
+    else:
+        turned = look(game, node.rotated, node.move, batch_players=True)
+        found |= {name_of(check): check(game, node, turned) for check in UNDER_ROTATION}
+    return jax.tree.map(jnp.asarray, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -39,7 +40,7 @@ class State(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class LudoRules:
     """Actions: the index of a piece, then pass where the rules have it. Outcomes: the die's face less 1,
-    or the seat that begins. Flags that are none are as the preset `rules` has them."""
+    or how many seats after the first the one that begins is. Flags that are none are as the preset `rules` has them."""
 
     rules: rule_flags.Preset = setting("alhajry2012", "the preset")
     players: int = setting(4, "2 to 4")
@@ -85,6 +86,15 @@ class LudoRules:
     def board(self) -> Board:
         return boards.build(self.flags, players=self.players, ring=self.ring, column=self.column)
 
+    @property
+    def counts_rounds(self) -> bool:
+        return self.flags.tries_in_round_one or self.flags.bonus == "after_round_one"
+
+    @property
+    def winners(self) -> int:
+        """How many have to finish to end the game."""
+        return self.players - 1 if self.flags.play_on else 1
+
     @functools.cached_property
     def spec(self) -> Spec:
         points = self.flags.play_on
@@ -108,7 +118,7 @@ class LudoRules:
             die=jnp.int8(DRAW if flags.starter == "random" else ROLL),
             movable=jnp.zeros(self.pieces, bool),
             tries=jnp.int8(flags.tries),
-            opening=jnp.int8(self.players if self._counts_rounds else 0),
+            opening=jnp.int8(self.players if self.counts_rounds else 0),
             sixes=jnp.int8(0),
             finished=jnp.int8(0),
             ranks=jnp.zeros(self.players, jnp.int8),
@@ -138,11 +148,13 @@ class LudoRules:
         die = outcome.astype(jnp.int8) + 1
         sixes = jnp.where(die == FACES, state.sixes + 1, 0) if flags.three_sixes else state.sixes
         void = sixes == 3
-        movable = self._movable(state.pieces, state.turn, die) & ~void
+        movable = self.movable(state.pieces, state.turn, die) & ~void
         idle = self._hand_on(state, die, sixes, jnp.array(False))
         after = select(movable.any(), state._replace(die=die, movable=movable, sixes=sixes), idle)
         if flags.starter == "random":
-            after = select(state.die == DRAW, state._replace(turn=die - 1, die=jnp.int8(ROLL)), after)
+            starter = state.turn + outcome.astype(jnp.int8)  # counted from `turn`, so that seats are alike
+            starter = jnp.where(starter >= self.players, starter - self.players, starter)
+            after = select(state.die == DRAW, state._replace(turn=starter, die=jnp.int8(ROLL)), after)
         return after
 
     def act(self, state: State, action: Array) -> State:
@@ -172,14 +184,22 @@ class LudoRules:
 
     def observe(self, state: State, player: Array) -> Array:
         """Share of each player's pieces on each place, from mine on; the turn as counted from me; die; tries."""
-        places = jnp.arange(self.board.goal + 1, dtype=jnp.int8)
-        counts = (state.pieces[:, :, None] == places).sum(1, dtype=jnp.float32) / self.pieces
-        shares = self.seen_from(counts, player)
+        shares = self.seen_from(self.shares(state.pieces, self.board.goal + 1), player)
         turn = self.seen_from(one_hot(state.turn, self.players) & (state.die != DRAW), player)
         die = one_hot(state.die - 1, FACES)
         rest = jnp.concatenate([turn, die]).astype(jnp.float32)
         tries = state.tries.astype(jnp.float32)[None] / self.flags.tries
         return jnp.concatenate([shares.ravel(), rest, tries])
+
+    def shares(self, index: Array, size: int) -> Array:
+        """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""
+        there = index[:, :, None] == jnp.arange(size, dtype=index.dtype)[None, None]
+        return there.sum(1, dtype=jnp.float32) / self.pieces
+
+    @property
+    def rotate(self) -> Callable[[State], State] | None:
+        """Three players start at unequal distances, so that their seats are not alike."""
+        return None if self.players == 3 else self._rotate
 
     def seen_from(self, by_seat: Array, player: Array) -> Array:
         """[P, ...] the same in order of play from `player` on."""
@@ -194,20 +214,22 @@ class LudoRules:
         land = functools.partial(landing.land, self.board, self.flags, state.pieces, state.turn, die=state.die)
         return jax.vmap(lambda place: land(place=place))(mine)
 
+    def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
+        """[N] bool: which of a player's pieces the rules let move by a die."""
+        mine = _row(pieces, one_hot(turn, self.players))
+        return jax.vmap(lambda place: landing.land(self.board, self.flags, pieces, turn, place, die).allowed)(mine)
+
     def mine(self, state: State) -> Array:
         """[N] int8: the places of the player to act."""
         return _row(state.pieces, one_hot(state.turn, self.players))
 
-    @property
-    def _counts_rounds(self) -> bool:
-        return self.flags.tries_in_round_one or self.flags.bonus == "after_round_one"
+    def _rotate(self, state: State) -> State:
+        turn = jnp.where(state.turn == self.players - 1, 0, state.turn + 1)
+        pieces, ranks = jnp.roll(state.pieces, 1, 0), jnp.roll(state.ranks, 1)
+        return state._replace(pieces=pieces, ranks=ranks, turn=turn)
 
     def _over(self, state: State) -> Array:
-        return state.finished >= (self.players - 1 if self.flags.play_on else 1)
-
-    def _movable(self, pieces: Array, turn: Array, die: Array) -> Array:
-        mine = _row(pieces, one_hot(turn, self.players))
-        return jax.vmap(lambda place: landing.land(self.board, self.flags, pieces, turn, place, die).allowed)(mine)
+        return state.finished >= self.winners
 
     def _hand_on(self, state: State, die: Array, sixes: Array, moved: Array) -> State:
         """Who rolls next, once a roll is played, or could not be."""
@@ -222,7 +244,7 @@ class LudoRules:
         state = state._replace(turn=turn, die=jnp.int8(ROLL), movable=jnp.zeros(self.pieces, bool))
         if flags.three_sixes:
             state = state._replace(sixes=jnp.where(again, sixes, 0))
-        if self._counts_rounds:
+        if self.counts_rounds:
             state = state._replace(opening=jnp.where(again, state.opening, jnp.maximum(state.opening - 1, 0)))
         if flags.tries > 1:
             active = ((state.pieces > BASE) & (state.pieces < self.board.goal)).any(1)

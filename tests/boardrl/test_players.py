@@ -90,15 +90,18 @@ def test_makers_add_kinds_that_any_process_finds():
 class Loaded(NamedTuple):
     game: Game
     policy: Policy
+    path: pathlib.Path
 
 
 def test_runs_are_recognised_by_their_path(tmp_path):
     def load(path: pathlib.Path) -> Loaded:
         assert path == tmp_path
-        return Loaded(PIG, Policy(Uniform(PIG), "learned"))
+        return Loaded(PIG, Policy(Uniform(PIG), "learned"), path / "checkpoints" / "7")
 
     makers = Makers("", {"a run directory": functools.partial(players.learned, load=load)})
-    assert make(str(tmp_path), PIG, makers).policy.params == "learned"
+    player = make(str(tmp_path), PIG, makers)
+    assert player.policy.params == "learned"
+    assert (player.name, player.text) == (str(tmp_path), str(tmp_path / "checkpoints" / "7"))
     with pytest.raises(UserError, match=r"learned pig:target=20, not pig; choose that game or another player"):
         make(str(tmp_path), Pig(), makers)
     with pytest.raises(UserError, match=r"unknown player 'no/such'; pig knows random, perfect, hold, a run directory"):

@@ -215,6 +215,7 @@ def test_policies_of_a_run_and_of_its_checkpoints(path, first, capsys):
     older = run.load_policy(path / "checkpoints" / "10", lambda name: linear_learner)
     np.testing.assert_array_equal(older.policy.params, np.asarray(first.weights + 10))
     assert learned.policy.apply == older.policy.apply
+    assert (learned.path, older.path) == (path / "checkpoints" / "30", path / "checkpoints" / "10")
     assert capsys.readouterr().err == ""
 
     spoil(path, 30)

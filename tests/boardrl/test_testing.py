@@ -14,10 +14,8 @@ import pytest
 from boardrl import testing
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec
-from boardrl.testing import play, sampled
+from boardrl.testing import play
 from boardrl.testing.check import PROPERTIES
-from boardrl.testing.node import look
-from boardrl.testing.report import Broken
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
@@ -174,44 +172,6 @@ def test_samples_are_of_every_kind():
         assert jax.tree.map(lambda leaf: leaf.tolist(), replayed) == jax.tree.map(
             lambda leaf: leaf.tolist(), sample.node.state
         )
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Aged:
-    position: object
-    age: int = dataclasses.field(metadata={"static": True})
-
-
-class Ages(Silent):
-    """Its states differ in a static field, which `types_are_stable` would see first."""
-
-    def init(self):
-        return Aged(super().init(), 0)
-
-    def actor(self, state):
-        return super().actor(state.position)
-
-    def legal(self, state):
-        return super().legal(state.position)
-
-    def returns(self, state):
-        return super().returns(state.position)
-
-    def observe(self, state, player):
-        return super().observe(state.position, player)
-
-    def step(self, state, move):
-        return Aged(super().step(state.position, move), state.age + 1)
-
-
-def test_traces_are_counted():
-    game = Ages()
-    node = look(game, game.init(), jnp.int32(0))
-    evidence = sampled.gather(game, [play.Sample([4, 0, 8], node)], games=8, seed=0)
-    assert evidence.num_traces == 3
-    with pytest.raises(Broken, match="traced 3 times"):
-        sampled.no_retrace(game, evidence)
 
 
 def test_variants_are_the_player_counts_a_game_accepts():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,10 @@ import pytest
 
 from boardrl import testing
 from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
+from boardrl.testing import play, sampled
+from boardrl.testing.check import PROPERTIES
+from boardrl.testing.node import look
+from boardrl.testing.report import Broken
 from games import pig, tic_tac_toe
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
@@ -114,37 +118,54 @@ class WeakFirstTurn(TicTacToe):
         return super().init()._replace(turn=jnp.asarray(0))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Aged:
-    position: tic_tac_toe.State
-    age: int = dataclasses.field(metadata={"static": True})
+class Boxed:
+    """Before a game: its states come in a box; subclasses say what else is in it."""
+
+    to_text = from_text = None
+    strategies: dict[str, Any] = {}
+
+    def fill(self, position, before):
+        raise NotImplementedError
+
+    def init(self):
+        return self.fill(super().init(), None)
+
+    def actor(self, box):
+        return super().actor(box["position"])
+
+    def legal(self, box):
+        return super().legal(box["position"])
+
+    def chance(self, box):
+        return super().chance(box["position"])
+
+    def returns(self, box):
+        return super().returns(box["position"])
+
+    def observe(self, box, player):
+        return super().observe(box["position"], player)
+
+    def step(self, box, move):
+        return self.fill(super().step(box["position"], move), box)
+
+    def rotate(self, box):
+        return {**box, "position": super().rotate(box["position"])}
 
 
 @planted("types_are_stable")
-class AgesInAStaticField(TicTacToe):
-    """A Python number in the state: every step compiles everything anew."""
+class AgesInItsStructure(Boxed, TicTacToe):
+    """The state's structure counts the moves: every step compiles everything anew."""
 
-    def init(self):
-        return Aged(super().init(), 0)
+    def fill(self, position, before):
+        return {"position": position, "age": () if before is None else (*before["age"], ())}
 
-    def actor(self, state):
-        return super().actor(state.position)
 
-    def legal(self, state):
-        return super().legal(state.position)
-
-    def returns(self, state):
-        return super().returns(state.position)
-
-    def observe(self, state, player):
-        return super().observe(state.position, player)
-
-    def step(self, state, move):
-        return Aged(super().step(state.position, move), state.age + 1)
-
-    def rotate(self, state):
-        return Aged(super().rotate(state.position), state.age)
+@planted("members_are_pure")
+class MovesOnItsInput(Boxed, TicTacToe):
+    def fill(self, position, before):
+        box = {} if before is None else before
+        box["position"] = position
+        return box
 
 
 # --- what holds at every state
@@ -302,42 +323,15 @@ class FirstSeatScoresTwice(Pig):
         return select(self.actor(state) == TERMINAL, state, after._replace(scores=scores))
 
 
-class Marked(NamedTuple):
-    position: pig.State
-    mark: Any
-
-
 @planted("rotation_comes_round", players=3, target=10)
-class RotateLeavesAMark(Pig):
+class RotateLeavesAMark(Boxed, Pig):
     """A part of the state that nothing depends on, but that makes one position look like many."""
 
-    to_text = from_text = None  # type: ignore[assignment]
+    def fill(self, position, before):
+        return {"position": position, "mark": jnp.int32(0) if before is None else before["mark"]}
 
-    def init(self):
-        return Marked(super().init(), jnp.int32(0))
-
-    def actor(self, state):
-        return super().actor(state.position)
-
-    def legal(self, state):
-        return super().legal(state.position)
-
-    def chance(self, state):
-        return super().chance(state.position)
-
-    def returns(self, state):
-        return super().returns(state.position)
-
-    def observe(self, state, player):
-        return super().observe(state.position, player)
-
-    def step(self, state, move):
-        return Marked(super().step(state.position, move), state.mark)
-
-    def rotate(self, state):
-        return Marked(super().rotate(state.position), state.mark + 1)
-
-    strategies = {}
+    def rotate(self, box):
+        return {**super().rotate(box), "mark": box["mark"] + 1}
 
 
 @planted("games_end_within_max_steps")
@@ -427,9 +421,9 @@ class TracebackForBadText(TicTacToe):
 
 
 @planted("bad_text_is_refused")
-class EmptyTextIsTheStart(TicTacToe):
+class NonsenseIsTheStart(TicTacToe):
     def from_text(self, text):
-        return super().from_text(text) if text.strip() else self.init()
+        return super().from_text(text) if set(text) & set("XO") else self.init()
 
 
 @planted("bad_text_is_refused", target=10)
@@ -452,3 +446,18 @@ def test_planted_bug_is_caught_and_named(cls, options, name):
         testing.check_game(cls(**options), games=8, examples=4)
     assert caught.value.property == name
     assert f"breaks {name} (" in str(caught.value)
+
+
+def test_traces_are_counted():
+    """What retraces is seen by `types_are_stable` first, so the count behind it is tested alone."""
+    game = AgesInItsStructure()
+    node = look(game, game.init(), jnp.int32(0))
+    evidence = sampled.gather(game, [play.Sample([4, 0, 8], node)], games=8, seed=0)
+    assert evidence.num_traces == 3
+    with pytest.raises(Broken, match="traced 3 times"):
+        sampled.no_retrace(game, evidence)
+
+
+def test_every_property_has_a_planted_bug():
+    named = {case.values[2] for case in PLANTED}
+    assert {function.__name__ for function in PROPERTIES} - named == {"no_retrace"}

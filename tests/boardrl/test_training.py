@@ -270,6 +270,6 @@ def test_two_devices_resume_to_the_same_bits(tmp_path):
         env=os.environ | flags,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
     )
     assert done.stdout == "same\n", done.stderr

@@ -16,10 +16,12 @@ import pytest
 
 from algorithms import td_lambda
 from boardrl import arena, checkpoint, config, registry, run
+from boardrl.errors import UserError
 from games.tic_tac_toe import TicTacToe
 from launch import cli, lineup, train
 
 GAME = "pig:players=3,target=10"
+PATIENCE = 400  # seconds, for machines with much else to do
 SMALL = {
     "game": GAME,
     "seed": 11,
@@ -52,9 +54,13 @@ class Process:
             text=True,
         )
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def wait_for(self, condition):
         """Returns as soon as the condition holds; the process must be alive then."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert self._process.poll() is None, self._process.communicate()
             assert time.monotonic() < deadline
@@ -74,7 +80,7 @@ class Process:
             self.send(signal.SIGCONT)
 
     def end(self):
-        out, err = self._process.communicate(timeout=120)
+        out, err = self._process.communicate(timeout=PATIENCE)
         return self._process.returncode, out, err
 
 
@@ -123,6 +129,8 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
         process = Process(cache, *begin, "--checkpoint_every=0")
         goal = steps()[-1] + rng.randint(1, 12)
         process.wait_for(lambda goal=goal: steps()[-1] >= goal)
+        with pytest.raises(UserError, match=f"in use by process {process.pid};"):
+            run.Run.resume(path)
         if moment == "ctrl-c":
             process.send(signal.SIGINT)
             code, out, err = process.end()
@@ -225,10 +233,10 @@ def test_mistakes_are_one_sentence(command, arguments):
 
 
 CONTRADICTIONS = {
-    "--game=tic_tac_toe": f"--game=tic_tac_toe contradicts {GAME!r}",
-    "--seed=12": "--seed=12 contradicts 11",
-    "--hidden=9": "--hidden=[9] contradicts [8]",
-    "--evaluate_every=7": "--evaluate_every=7 contradicts 150",
+    "--game=tic_tac_toe": f"--game=tic_tac_toe contradicts game={GAME} of",
+    "--seed=12": "--seed=12 contradicts seed=11",
+    "--hidden=9+9": "--hidden=9+9 contradicts hidden=8",
+    "--evaluate_every=7": "--evaluate_every=7 contradicts evaluate_every=150",
     "--games=400": "can only be raised",
     "--runs_dir=elsewhere": "leave out --run and --runs_dir",
 }

@@ -1,0 +1,186 @@
+"""Branches and loops: what a loop carries lives in variables and slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Value, first, scalar, typed
+from boardrl.lowering.index import Index
+from boardrl.lowering.ir import Block, Equation
+from boardrl.lowering.writer import Writer, rule
+
+
+@rule("cond")
+def _cond(writer: Writer, eqn: Equation, which: Value, *operands: Value) -> list[Value]:
+    """One of several programs; all write their results to the same places."""
+    emit = writer.emit
+    results = [_place(writer, eqn, k) for k in range(len(eqn.outs))]
+    chosen = which.at(emit, ORIGIN)
+    for k, block in enumerate(eqn.blocks):
+        # A number below 0 takes the first program, one too large the last.
+        header = "else:" if k == len(eqn.blocks) - 1 else f"{'el' if k else ''}if {chosen} <= {k}:"
+        with emit.block(header, f"cond, {eqn.source}" if k == 0 else ""):
+            targets = [r if isinstance(r, Buffer) else None for r in results]
+            for result, value in zip(results, writer.run(block, operands, targets), strict=True):
+                _assign(emit, result, value)
+    return results
+
+
+def _place(writer: Writer, eqn: Equation, k: int) -> Value:
+    """Where a result of control flow is put: a new variable, or memory."""
+    out = eqn.outs[k]
+    if Value(out.shape, out.dtype, lambda emit, point: "").size != 1:
+        return writer.memory(eqn, k)
+    return scalar(writer.emit.name(eqn.source.assigned if eqn.source else ""), out.shape, out.dtype)
+
+
+def _name(value: Value) -> str:
+    """The name of a variable that `_place` or a loop made."""
+    return value.read(None, ORIGIN)  # type: ignore[arg-type]
+
+
+def _assign(emit: Emitter, result: Value, value: Value) -> None:
+    if isinstance(result, Buffer):
+        if value is not result:
+            emit.fill(result, value)
+    else:
+        emit.line(f"{_name(result)} = {typed(value.at(emit, first(value.shape)), result.dtype)}")
+
+
+class Carry:
+    """What a loop hands from round to round: variables, and pairs of slots that change roles."""
+
+    def __init__(self, writer: Writer, eqn: Equation, start: int, values: Sequence[Value], body: Block, offset: int):
+        """Takes the first operand's position, the first values, and where the body's arguments for them begin."""
+        self.writer = writer
+        self.body_ins = body.ins[offset : offset + len(values)]
+        self.values: list[Value] = []
+        self.spares: list[Buffer | None] = []
+        emit = writer.emit
+        for k, value in enumerate(values):
+            if value.size == 1:
+                hint = eqn.source.assigned if eqn.source else ""
+                name = emit.bind(typed(value.at(emit, first(value.shape)), value.dtype), hint)
+                self.values.append(scalar(name, value.shape, value.dtype))
+                self.spares.append(None)
+            else:
+                slot = writer.taken(eqn, start + k, value)
+                self.values.append(slot)
+                self.spares.append(emit.slot(value.shape, value.dtype, "next"))
+
+    def run(
+        self, body: Block, constants: Sequence[Value], more: Sequence[Value] = (), running: Value | None = None
+    ) -> list[Value]:
+        """Writes one round; gives the body's further results.
+
+        Under vmap a loop goes on while any of its games does; `running` tells which, and the others keep their
+        values.
+        """
+        writer, emit = self.writer, self.writer.emit
+        for slot, var in zip(self.values, self.body_ins, strict=True):
+            if isinstance(slot, Buffer):
+                writer.owners.pop(slot, None)
+                if running is None:  # the body may write over what it alone reads
+                    writer.owners[slot] = var
+        count = len(self.values)
+        targets = [*self.spares, *[None] * (len(body.outs) - count)]
+        results = writer.run(body, [*constants, *self.values, *more], targets)
+        new = []
+        for value, spare, result in zip(self.values, self.spares, results[:count], strict=True):
+            if spare is not None:
+                if running is not None:
+                    result = _kept(running, result, value)
+                if result is not value and result is not spare:
+                    emit.fill(spare, result)
+                new.append("")
+            else:
+                new.append(typed(result.at(emit, first(result.shape)), result.dtype))
+        self.pending = list(zip(self.values, self.spares, results[:count], new, strict=True))
+        return results[count:]
+
+    def advance(self) -> None:
+        """Makes the round's results the next round's values."""
+        emit = self.writer.emit
+        left, right = [], []
+        for value, spare, result, text in self.pending:
+            if isinstance(value, Buffer):
+                assert spare is not None
+                if result is not value:
+                    left += [value.pointer, spare.pointer]
+                    right += [spare.pointer, value.pointer]
+            elif text != _name(value):
+                left.append(_name(value))
+                right.append(text)
+        if left:
+            emit.line(f"{', '.join(left)} = {', '.join(right)}")
+
+
+@rule("while")
+def _while(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
+    emit = writer.emit
+    test, body = eqn.blocks
+    num_test, num_body = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    start = num_test + num_body
+    carry = Carry(writer, eqn, start, operands[start:], body, num_body)
+    with emit.block("while True:", f"while, {eqn.source}"):
+        (go_on,) = writer.run(test, [*operands[:num_test], *carry.values])
+        running = None
+        if go_on.size == 1:
+            text = go_on.at(emit, first(go_on.shape))
+        else:
+            running = emit.slot(go_on.shape, go_on.dtype, "running")
+            text = emit.bind("False", "any_running")
+            emit.fill(running, go_on)
+            emit.each(running, lambda point: emit.line(f"{text} = {text} | {running.at(emit, point)}"))
+        with emit.block(f"if not {text}:"):
+            emit.line("break")
+        carry.run(body, operands[num_test:start], running=running)
+        carry.advance()
+    return carry.values
+
+
+def _kept(running: Value, new: Value, old: Value) -> Value:
+    """The new value where a game is running, else the old one."""
+
+    def read(emit: Emitter, point: Point) -> str:
+        lead = Point(running.shape, dims=point.dims(emit)[: len(running.shape)])
+        return f"where({running.at(emit, lead)}, {new.at(emit, point)}, {old.at(emit, point)})"
+
+    return Value(new.shape, new.dtype, read, cost=new.cost + 3, splits=new.splits, branchy=new.branchy)
+
+
+@rule("scan")
+def _scan(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
+    emit, (body,) = writer.emit, eqn.blocks
+    num_consts, num_carry, length = (eqn.params[k] for k in ("num_consts", "num_carry", "length"))
+    start, end = num_consts, num_consts + num_carry
+    stacked = [writer.memory(eqn, k) for k in range(num_carry, len(eqn.outs))]
+    carry = Carry(writer, eqn, start, operands[start:end], body, num_consts)
+    if length:
+        with emit.loop(0, length) as k:
+            place = Index(length - 1) - k if eqn.params["reverse"] else k
+            rows = [_row(emit, x, place) for x in operands[end:]]
+            for memory, row in zip(stacked, carry.run(body, operands[:num_consts], rows), strict=True):
+                _store_row(emit, memory, row, place)
+            carry.advance()
+    return [*carry.values, *stacked]
+
+
+def _row(emit: Emitter, x: Value, place: Index) -> Value:
+    """Entry `place` of an operand's first axis."""
+    shape = x.shape[1:]
+
+    def read(emit: Emitter, point: Point) -> str:
+        return x.at(emit, Point(x.shape, dims=(place, *point.dims(emit))))
+
+    value = Value(shape, x.dtype, read, cost=x.cost, branchy=x.branchy)
+    if value.size == 1:
+        return scalar(emit.bind(typed(value.at(emit, first(shape)), x.dtype), "x"), shape, x.dtype)
+    return value
+
+
+def _store_row(emit: Emitter, memory: Buffer, row: Value, place: Index) -> None:
+    def store(point: Point) -> None:
+        memory.store(emit, Point(memory.shape, dims=(place, *point.dims(emit))), row.at(emit, point))
+
+    emit.each(row, store)

@@ -1,0 +1,74 @@
+"""Where the squares of a Ludo board lie on a grid, for pictures and for the terminal.
+
+The board of 52 squares and columns of 5 is the usual cross of 15 × 15 cells. Any other is a square ring, its start
+squares at the corners, with the columns along the diagonals and the bases outside the corners.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from games.ludo.board import BASE, START, Board
+
+Cell = tuple[int, int]  # column, row
+MARGIN = 3  # cells outside a square ring, where the bases are
+
+
+class Layout(NamedTuple):
+    size: int  # cells on a side
+    ring: list[Cell]  # [ring] from the start of quarter 0
+    column: list[list[Cell]]  # [4][column] of each quarter
+    goal: list[Cell]  # [4]
+    base: list[list[Cell]]  # [4][4]
+
+    def cell(self, board: Board, seat: int, piece: int, place: int) -> Cell:
+        """Where a piece is drawn."""
+        quarter = seat * board.gap // (board.ring // 4)
+        if place == BASE:
+            return self.base[quarter][piece]
+        if place == board.goal:
+            return self.goal[quarter]
+        in_column = place - (board.goal - len(self.column[quarter]))
+        if in_column >= 0:
+            return self.column[quarter][in_column]
+        return self.ring[(seat * board.gap + place - START) % board.ring]
+
+
+def make(board: Board, column: int) -> Layout:
+    """The layout of a board with columns of that many squares."""
+    cross = board.ring == 52 and column == 5
+    return _cross() if cross else _square(board.ring // 4, column)
+
+
+def _cross() -> Layout:
+    arm = [*((x, 6) for x in range(1, 6)), *((6, y) for y in range(5, -1, -1)), (7, 0), (8, 0)]
+    first_column = [(x, 7) for x in range(1, 6)]
+    return _turned(15, arm, first_column, (6, 7), [(2, 2), (3, 2), (2, 3), (3, 3)])
+
+
+def _square(quarter: int, column: int) -> Layout:
+    # Squares are spread so that half a side has room for a column and the goal.
+    spread = -(-2 * (column + 2) // quarter)
+    side = spread * quarter
+    edge = [(MARGIN + spread * step, MARGIN) for step in range(quarter)]
+    diagonal = [(MARGIN + 1 + step, MARGIN + 1 + step) for step in range(column + 1)]
+    return _turned(side + 1 + 2 * MARGIN, edge, diagonal[:-1], diagonal[-1], [(0, 0), (1, 0), (0, 1), (1, 1)])
+
+
+def _turned(size: int, side: list[Cell], column: list[Cell], goal: Cell, base: list[Cell]) -> Layout:
+    """A whole board from its first quarter, by turning it a quarter to the right three times."""
+    ring: list[Cell] = []
+    columns, goals, bases = [], [], []
+    for _ in range(4):
+        ring += side
+        columns.append(column)
+        goals.append(goal)
+        bases.append(base)
+        side, column, base = ([_turn(size, cell) for cell in cells] for cells in (side, column, base))
+        goal = _turn(size, goal)
+    return Layout(size, ring, columns, goals, bases)
+
+
+def _turn(size: int, cell: Cell) -> Cell:
+    column, row = cell
+    return size - 1 - row, column

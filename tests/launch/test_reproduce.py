@@ -1,0 +1,65 @@
+"""python -m launch.reproduce: numbers beside the papers', and the same in JSON."""
+
+import json
+
+import pytest
+
+from launch import cli, reproduce
+from launch.papers.cell import Cell
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exit_:
+        cli.run(reproduce.main, reproduce.Config, argv=["reproduce", *arguments])
+    return exit_.value.code
+
+
+def test_table_and_json_have_the_same_numbers(tmp_path, capsys):
+    out = tmp_path / "out.json"
+    assert run("--paper=alhajry2012", "--items=table2", "--games=400", f"--json={out}") == 0
+    table = capsys.readouterr().out
+    (item,) = json.loads(out.read_text())["items"]
+    assert (item["item"], item["games"]) == ("table2", 400)
+    assert [cell["paper"] for cell in item["cells"]] == [48.64, 18.24, 12.6, 20.52]
+    assert sum(cell["ours"] for cell in item["cells"]) == pytest.approx(100)
+    for cell in item["cells"]:
+        assert cell["low"] < cell["ours"] < cell["high"]
+        line = next(line for line in table.splitlines() if f" {cell['what']} " in line)
+        for number in ("ours", "paper", "expected"):
+            assert f" {cell[number]:.2f} " in line
+    # 400 games are enough to see that the mixed player is far ahead.
+    assert item["cells"][0]["ours"] > 40
+
+
+def test_baselines_are_measured_from_the_first_seat(tmp_path):
+    out = tmp_path / "out.json"
+    assert run("--paper=sdu_baselines", "--items=by_seat", "--games=300", f"--json={out}") == 0
+    (item,) = json.loads(out.read_text())["items"]
+    assert [cell["what"] for cell in item["cells"]] == ["seat 0", "seat 1", "seat 2", "seat 3"]
+    assert sum(cell["ours"] for cell in item["cells"]) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        (Cell("", "", "%", 10.0, 9.0, 11.0, paper=12.0, paper_error=1.5), "intervals overlap"),
+        (Cell("", "", "%", 10.0, 9.0, 11.0, paper=12.0, paper_error=0.5), "-2.00 to the paper"),
+        (Cell("", "", "%", 10.0, 9.0, 11.0, expected=11.0, tolerance=1.0), "as expected"),
+        (Cell("", "", "%", 10.0, 9.0, 11.0, expected=8.5, tolerance=1.0), "1.50 off, expected ≤ 1.0"),
+    ],
+)
+def test_verdicts(cell, verdict):
+    assert cell.verdict() == verdict
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--paper=nobody1999",), "unknown paper 'nobody1999'; known papers: alhajry2012, sdu_baselines"),
+        (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2"),
+        (("--games=-1",), "--games=-1 is no number of games"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments, sentence, capsys):
+    assert run(*arguments) == 2
+    assert sentence in capsys.readouterr().err
