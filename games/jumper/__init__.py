@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 
+import rich.text
 from jax import Array
 
+from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
-from games.jumper import host, players, text, turns
-from games.jumper.features import NAMES, features
+from games.jumper import host, picture, players, text, turns
+from games.jumper.features import NAMES, brunton2013, features
 from games.jumper.rules import Rules, State
 
 
 @dataclasses.dataclass(frozen=True)
 class Jumper(Rules):
-    """The rules, and what is particular to this game: texts, evaluation features, players."""
+    """The rules, and what is particular to this game: texts, pictures, evaluation features, players."""
 
     def to_text(self, state: State) -> str:
         return text.to_text(self, state)
 
     def from_text(self, written: str) -> State:
         return text.from_text(self, written)
+
+    def move_text(self, state: State, move: int) -> str:
+        return text.move_text(self, state, move)
+
+    def draw(self, state: State) -> Drawing:
+        return picture.draw(self, state)
+
+    def show(self, state: State) -> rich.text.Text:
+        return picture.show(self, state)
 
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
@@ -36,4 +47,5 @@ class Jumper(Rules):
 
     feature_names = NAMES
     strategies = {"corner": players.corner, "linear": players.linear}
+    encodings = {"brunton2013": brunton2013}
     values = {"pieces": players.piece_lead}
