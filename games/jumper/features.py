@@ -15,7 +15,9 @@ AXES = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) steps
 
 
 def features(size: int, state: State, player: Array) -> Array:
-    """[4] float32 in [-1, 1], those of section 2.2, as `player` sees the board; with n = size² cells and "lead" for own minus other's:
+    """[4] float32 in [-1, 1], those of section 2.2 as `player` sees the board.
+
+    With n = size² cells, and "lead" for own minus other's:
 
         pieces    lead in pieces / n
         safe      lead in pieces that can be jumped along no axis / n

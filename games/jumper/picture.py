@@ -24,7 +24,7 @@ def draw(game: Rules, state: State) -> Drawing:
 
 
 def show(game: Rules, state: State) -> rich.text.Text:
-    """The same for a terminal: W and B are pieces, × is dead, brackets hold the end of a chain under way."""
+    """The same for a terminal: W and B are pieces, x is dead, brackets hold the end of a chain under way."""
     header = [Glyph("   " + "".join(f"{column:^3}" for column in range(game.size)), "bright_black")]
     rows = [header]
     board = np.asarray(state.board).reshape(game.size, game.size)
@@ -35,7 +35,7 @@ def show(game: Rules, state: State) -> rich.text.Text:
             what = int(board[row, column])
             colour = {WHITE: "black", BLACK: "white"}.get(what, CROSS)
             ground = FILL.get(what, CELLS[(row + column) % 2])
-            glyphs.append(Glyph(left + "·WB×"[what] + right, colour, ground, bold=what in FILL))
+            glyphs.append(Glyph(left + "·WBx"[what] + right, colour, ground, bold=what in FILL))
         rows.append(glyphs)
     return drawing.terminal([*rows, [Glyph(status(game, state), bold=True)]])
 
