@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl import registry, rollout
+from boardrl import host, registry, rollout
 from boardrl.errors import UserError
 from boardrl.policy import Policy, Uniform
+from games.jumper import Jumper, random_play
 from launch.bench_row import Row
 
 TURNS = 256  # per measurement and lane
@@ -21,11 +22,18 @@ TURNS = 256  # per measurement and lane
 def rows(batch: int) -> Sequence[Row]:
     tic_tac_toe = pgx_steps("tic_tac_toe", batch)
     backgammon = pgx_steps("backgammon", batch, turns=32)  # pgx has neither pig nor Ludo: the nearest race with dice
+    othello, connect_four = pgx_steps("othello", batch, turns=64), pgx_steps("connect_four", batch)
+    jumper_6, jumper_8 = our_steps("jumper:size=6", batch), our_steps("jumper:size=8", batch)
     return [
         Row("tic_tac_toe", "steps/s", our_steps("tic_tac_toe", batch), "pgx tic_tac_toe", tic_tac_toe),
         Row("pig", "steps/s", our_steps("pig", batch), "pgx backgammon", backgammon),
         Row("ludo", "steps/s", our_steps("ludo", batch), "pgx backgammon", backgammon),
         Row("ludo:rules=ludopy150", "rolls/s", our_ludo_rolls("ludo:rules=ludopy150", batch), "ludopy", ludopy_rolls()),
+        Row("jumper:size=6", "steps/s", jumper_6, "pgx othello", othello),
+        Row("jumper:size=8", "steps/s", jumper_8, "pgx othello", othello),
+        Row("jumper:size=6", "steps/s", jumper_6, "pgx connect_four", connect_four),
+        Row("jumper:size=6, one core", "turns/s", our_jumper_turns(6)),
+        Row("jumper:size=8, one core", "turns/s", our_jumper_turns(8)),
     ]
 
 
@@ -62,6 +70,21 @@ def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
         return batch * TURNS / (time.perf_counter() - began)
 
     run()  # compiles
+    return run
+
+
+def our_jumper_turns(size: int, num_games: int = 20_000) -> Callable[[], float]:
+    """Whole turns per second of random games on the compiled rules, with every distinct board generated each turn."""
+    game = Jumper(size)
+    facet = host.of(game)
+    first, buffer, work = facet.row(game.init()), facet.rows(1 << 13), facet.work()
+    random_play.by_boards(first, buffer, work, 1, 0)  # compiles
+
+    def run() -> float:
+        began = time.perf_counter()
+        turns = random_play.by_boards(first, buffer, work, num_games, 0).turns
+        return turns / (time.perf_counter() - began)
+
     return run
 
 
