@@ -55,7 +55,7 @@ def main(config: Config) -> None:
         for other in others:
             other.terminate()
     budget = player.searcher.budget
-    over = used - budget.ms
+    over, processor_over = (used - budget.ms).T
     content: dict[str, Any] = {
         "game": config.game,
         "player": config.player,
@@ -65,27 +65,29 @@ def main(config: Config) -> None:
         "over_ms_99": float(np.quantile(over, 0.99)),
         "over_ms_99_9": float(np.quantile(over, 0.999)),
         "over_ms_most": float(over.max()),
+        # What the search itself is to blame for: on a machine with more to do than cores, the rest is waiting.
+        "processor_over_ms_99_9": float(np.quantile(processor_over, 0.999)),
         "bytes": player.searcher.memory.num_bytes,
         "bytes_allowed": 1024 * budget.kilobytes,
     }
     for name, value in content.items():
-        print(f"{name:16} {value:.3f}" if isinstance(value, float) else f"{name:16} {value}")
+        print(f"{name:24}{value:.3f}" if isinstance(value, float) else f"{name:24}{value}")
     kept = content["over_ms_99_9"] <= MOST_OVER_MS and content["bytes"] <= content["bytes_allowed"]
     print("kept" if kept else f"not kept: expected at most {MOST_OVER_MS} ms over at the 99.9th percentile")
     output.write_json(path, content)
 
 
 def measure(player: SearchPlayer, config: Config) -> np.ndarray:
-    """[moves] milliseconds from a state to the player's action, in positions of random play."""
+    """[moves, 2] milliseconds from a state to the player's action, by the clock and by the processor."""
     facet, rng = player.searcher.facet, np.random.default_rng(config.seed)
-    used: list[float] = []
+    used: list[tuple[float, float]] = []
     state: Any = None
     with progress.track("moves", config.moves, "moves") as bar:
         while len(used) < config.moves:
             state = random_decision(facet, rng, state)
-            began = time.perf_counter()
+            began, began_thread = time.perf_counter(), time.thread_time()
             player.choose(facet.game, state, rng)
-            used.append((time.perf_counter() - began) * 1e3)
+            used.append(((time.perf_counter() - began) * 1e3, (time.thread_time() - began_thread) * 1e3))
             player.reset()
             bar.update(len(used))
     return np.array(used)

@@ -10,6 +10,7 @@ from bit 24 on the size; from bit 32 on how many cells are empty when the player
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numba
@@ -209,11 +210,12 @@ def pack(game: Rules, state: Any) -> np.ndarray:
     """[..., WORDS] rows of a state or a batch of states."""
     board, turn, chain = (np.asarray(leaf) for leaf in state)
     words, width, part = _layout(game)
+    word, place = _bits(game)
     rows = np.zeros((*board.shape[:-1], words), np.uint64)
-    for cell in range(game.num_cells):
-        bit = width * (cell // game.size) + cell % game.size
-        for colour, start in ((WHITE, 0), (BLACK, part), (EMPTY, 2 * part)):
-            rows[..., start + bit // 64] |= (board[..., cell] == colour).astype(np.uint64) << np.uint64(bit % 64)
+    for colour, start in ((WHITE, 0), (BLACK, part), (EMPTY, 2 * part)):
+        held = (board == colour).astype(np.uint64) << place
+        for number in range(part):
+            rows[..., start + number] = np.where(word == number, held, ZERO).sum(-1, dtype=np.uint64)
     reached = np.where(chain == NO_CHAIN, 0, width * (chain // game.size) + chain % game.size + 1)
     fixed = game.size << 24 | (game.num_cells - game.num_dealt) << 32
     rows[..., -1] = turn.astype(np.uint64) | reached.astype(np.uint64) << np.uint64(8) | np.uint64(fixed)
@@ -223,17 +225,23 @@ def pack(game: Rules, state: Any) -> np.ndarray:
 def unpack(game: Rules, rows: np.ndarray) -> Any:
     """The state of [WORDS], or the batch of states of [B, WORDS], with NumPy arrays as leaves."""
     _, width, part = _layout(game)
+    word, place = _bits(game)
     board = np.full((*rows.shape[:-1], game.num_cells), DEAD, np.int8)
-    for cell in range(game.num_cells):
-        bit = width * (cell // game.size) + cell % game.size
-        for colour, start in ((WHITE, 0), (BLACK, part), (EMPTY, 2 * part)):
-            held = rows[..., start + bit // 64] >> np.uint64(bit % 64) & ONE
-            board[..., cell] = np.where(held == ONE, np.int8(colour), board[..., cell])
+    for colour, start in ((WHITE, 0), (BLACK, part), (EMPTY, 2 * part)):
+        board[rows[..., start + word] >> place & ONE == ONE] = colour
     rest = rows[..., -1]
     reached = (rest >> np.uint64(8) & np.uint64(0xFFFF)).astype(np.int32) - 1
     chain = np.where(reached < 0, NO_CHAIN, game.size * (reached // width) + reached % width)
     leaves: Any = board, (rest & ONE).astype(np.int32), chain.astype(np.int32)
     return State(*leaves)
+
+
+@functools.cache
+def _bits(game: Rules) -> tuple[np.ndarray, np.ndarray]:
+    """[size²] for each cell the word of a colour in which its bit is, and the bit's place there."""
+    cells = np.arange(game.num_cells)
+    bits = _layout(game)[1] * (cells // game.size) + cells % game.size
+    return bits // 64, (bits % 64).astype(np.uint64)
 
 
 def _layout(game: Rules) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ import pytest
 
 from boardrl import registry
 from boardrl.errors import UserError
-from search import kinds
+from search import clock, kinds
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
 
@@ -41,14 +41,25 @@ def test_time_is_kept_to_within_the_scheduler_s_doing() -> None:
 
 
 def test_slow_evaluations_are_polled_more_often() -> None:
-    from search import clock
-
     control = np.zeros(clock.WORDS, np.int64)
     clock.start(control, 0, 0)
     control[clock.NODES] = 1000
     control[clock.LAST_POLL] -= 10_000_000  # ten milliseconds ago: 100 nodes a millisecond
     clock.poll(control)
     assert 1 <= control[clock.NEXT_POLL] - 1000 <= 11
+
+
+def test_a_search_that_has_to_wait_for_others_ends_earlier() -> None:
+    control = np.zeros(clock.WORDS, np.int64)
+    clock.start(control, 0, time.monotonic_ns() + 50_000_000)
+    control[clock.LAST_POLL] -= 40_000_000  # forty milliseconds in the hands of others
+    control[clock.NODES] = 1
+    clock.poll(control)
+    assert control[clock.STOPPED] == 0  # less than half of the time is gone
+    control[clock.BEGAN] -= 30_000_000
+    control[clock.DEADLINE] -= 30_000_000
+    clock.poll(control)
+    assert control[clock.STOPPED] == 1
 
 
 @pytest.mark.parametrize("kind", list(kinds.KINDS))
@@ -74,16 +85,16 @@ def test_too_little_memory_is_refused_with_the_least_that_would_do(kind: str) ->
 
 
 def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
-    clock = GameClock(1000.0, 5)
+    game_clock = GameClock(1000.0, 5)
     shares = []
     for _ in range(5):
-        shares.append(clock.share())
-        clock.spend(shares[-1])
+        shares.append(game_clock.share())
+        game_clock.spend(shares[-1])
     assert sum(shares) <= 1000.0
     assert min(shares) > 150
     assert GameClock(1000.0, 10_000).share() > 40  # a long game does not starve its first moves
-    clock.spend(2000.0)
-    assert clock.share() == 0.0
+    game_clock.spend(2000.0)
+    assert game_clock.share() == 0.0
 
 
 @pytest.mark.parametrize(("field", "value"), [("ms", -1.0), ("nodes", -5), ("depth", -1), ("kilobytes", 0)])
