@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import registry
+from boardrl import registry, rollout
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL
+from boardrl.game import CHANCE, TERMINAL
 from games.ludo import Ludo
 from games.ludo.flags import PRESETS, Flags
 
@@ -226,3 +226,35 @@ def test_observation_is_seen_from_the_player():
 def test_moves_in_words(position, move, words):
     game = Ludo()
     assert game.move_text(game.from_text(position), jnp.int32(move)) == words
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_settle_and_act_are_step_in_the_fast_layout(rules):
+    game = Ludo(rules=rules, players=3, pieces=2)
+    moves = game.spec.num_moves
+
+    @jax.jit
+    def play(state, uniform):
+        likely = jnp.pad(game.chance(state), (0, moves - 6)) + jnp.pad(
+            game.legal(state).astype(jnp.float32), (0, moves - game.spec.num_actions)
+        )
+        return rollout.sample(likely, uniform)
+
+    @jax.jit
+    def turn(states, uniforms):
+        move = jax.vmap(play)(states, uniforms)
+        waits = jax.vmap(game.actor)(states) == CHANCE
+        decides = jax.vmap(game.actor)(states) >= 0
+        after = jax.vmap(game.step)(states, move)
+        settled, acted = jax.vmap(game.settle)(states, move), jax.vmap(game.act)(states, move)
+        same = [
+            jax.vmap(lambda *leaves: jax.tree.all(jax.tree.map(jnp.array_equal, *leaves)))(other, after)
+            for other in (settled, acted)
+        ]
+        return after, (waits & ~same[0]).sum() + (decides & ~same[1]).sum(), jnp.stack([waits.sum(), decides.sum()])
+
+    states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (64, *leaf.shape)), game.init())
+    uniforms = jax.random.uniform(jax.random.key(0), (400, 64))
+    _, (different, kinds) = jax.lax.scan(lambda s, u: (lambda a, d, k: (a, (d, k)))(*turn(s, u)), states, uniforms)
+    assert int(different.sum()) == 0
+    assert (kinds.sum(0) > 1000).all()
