@@ -93,6 +93,7 @@ def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     return Policy(Greedy(game, value_net(config, game)), state.params)
 
 
+@functools.partial(jax.jit, static_argnames=("config", "game"))
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_play = jax.random.split(key)
     net = value_net(config, game)

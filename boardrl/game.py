@@ -59,6 +59,10 @@ class Game(Protocol[State]):
         defaults        {algorithm: {field: value}}, settings that suit this game
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything
+        count_turns     f(state, depth, *, distinct, tick) -> int, perft by whole turns where a turn is several
+                        actions; `tick(done, of)` tells how far it is
+        features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
+        host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
         move_text       f(state, move) -> str, an action or an outcome in words, for replays

@@ -75,7 +75,7 @@ FUNCTIONS = ("init", "actor", "legal", "chance", "step", "returns", "observe", "
 
 @dataclasses.dataclass(frozen=True)
 class Handwritten:
-    """What a game gives under `host(self)` to bring its own facet.
+    """What a game gives under `host(self)` to bring its own facet; it may give None where it has none.
 
     Attributes:
       kernel: a module with the functions and constants of `boardrl.facet`, written with Numba.
@@ -93,8 +93,8 @@ class Handwritten:
 @functools.cache
 def of(game: Any) -> Facet:
     """The game's facet: its own if it brings one, else lowered from its rules."""
-    if hasattr(game, "host"):
-        own = game.host()
+    own = game.host() if hasattr(game, "host") else None
+    if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
         return Facet(game, module, own.pack, own.unpack, {})
     return lowered(game)

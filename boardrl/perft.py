@@ -52,10 +52,26 @@ def counts(game: Game[Any], depth: int, *, state: Any = None, distinct: bool = F
     Args:
       state: where to start; the game's first state if None.
       distinct: count states instead of paths.
+
+    A game whose turns are made of several actions may count whole turns itself, by `count_turns`; of the turns of
+    one position, distinct are then those that lead to different ones.
     """
     if depth < 1:
         raise UserError(f"depth={depth} is not possible; expected 1 or more moves")
+    if hasattr(game, "count_turns"):
+        return _count_turns(game, depth, state, distinct)
     return _counts(game, depth, state, distinct)
+
+
+def _count_turns(game: Any, depth: int, state: Any, distinct: bool) -> Iterator[Depth]:
+    state = game.init() if state is None else state
+    for d in range(1, depth + 1):
+        began = time.perf_counter()
+        with progress.track(f"depth {d}", 100, "%") as bar:
+            nodes = game.count_turns(
+                state, d, distinct=distinct, tick=lambda done, of, bar=bar: bar.update(100 * done // of)
+            )
+        yield Depth(d, nodes, time.perf_counter() - began)
 
 
 def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator[Depth]:
@@ -65,11 +81,11 @@ def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator
         began = time.perf_counter()
         frontier = frontier._replace(paths=_wide(frontier.paths, game.spec.num_moves))
         with progress.track(f"depth {d}", len(frontier.rows), "states") as bar:
-            # Paths can be counted before their last states are known.
-            count = 0 if distinct else _count_paths(game, frontier, bar)
-            if distinct or d < depth:
+            if d == depth and not distinct:
+                count = _count_paths(game, frontier, bar)  # the last states need not be known
+            else:
                 frontier = _expand(game, frontier, bar)
-                count = len(frontier.rows) if distinct else count
+                count = len(frontier.rows) if distinct else int(frontier.paths.sum())
         yield Depth(d, count, time.perf_counter() - began)
 
 

@@ -102,14 +102,19 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
         if report.broken:
             return
         tally, collector = Tally(game), Collector(seed=seed)
+
+        def see(chunk: Chunk) -> bool:
+            clean = tally.add(chunk)
+            bar.update(len(DECLARED), f"{tally.seen:,} states seen in play")
+            return clean
+
         for chunk in random_play(game, games=games, seed=seed):
-            tally.add(chunk._replace(verdicts=chunk.verdicts | {name_of(p): p(game, chunk) for p in OVER_GAMES}))
+            see(chunk._replace(verdicts=chunk.verdicts | {name_of(p): p(game, chunk) for p in OVER_GAMES}))
             collector.see(chunk)
-            bar.update(len(DECLARED), f"{tally.seen:,} states of random play")
         samples = collector.samples(SAMPLES)
         if tally.clean:
             starts = [samples[lane % len(samples)] for lane in range(games)]
-            hypothesis_play(game, starts, tally.add, examples=examples, seed=seed)
+            hypothesis_play(game, starts, see, examples=examples, seed=seed)
         report = report._replace(findings=report.findings + tally.findings())
         yield report
         bar.update(len(report.findings))

@@ -134,7 +134,7 @@ def members_are_pure(game: Game[Any]) -> None:
     for _ in range(EAGER_STEPS):
         before = jax.tree.map(np.array, state)
         move = _first_move(game, state)
-        first, second = look(game, state, move), look(game, state, move)
+        first, second = (_call("a member raised", look, game, state, move) for _ in range(2))
         changed = difference(first, second, ("at first", "the second time"))
         changed = changed or difference(before, state, ("before", "after the members were called"))
         if changed:
@@ -186,9 +186,9 @@ def _bind(script: Callable[..., Any], game: Game[Any]) -> Callable[..., Any]:
     return lambda state: script(game, state)
 
 
-def _call(complaint: str, function: Callable[..., Any], *arguments: Any) -> None:
+def _call(complaint: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        function(*arguments)
+        return function(*arguments)
     except Exception as error:
         raise Broken(f"{complaint} {one_line(error)}") from error
 

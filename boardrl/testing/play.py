@@ -164,10 +164,15 @@ def hypothesis_play(
     )
     def run(draws: list[int]) -> None:
         chunk = drawn_play(game, [start.node.state for start in starts], [(draw - FAR) / DRAWS for draw in draws])
-        assert see(chunk._replace(prefix=lambda lane: list(starts[lane].moves)))
+        if not see(chunk._replace(prefix=lambda lane: list(starts[lane].moves))):
+            raise _Refused
 
-    with contextlib.suppress(AssertionError):
+    with contextlib.suppress(_Refused):
         run()
+
+
+class _Refused(Exception):
+    """Tells Hypothesis that there is something to shrink."""
 
 
 def broken(verdict: Verdict) -> np.ndarray:

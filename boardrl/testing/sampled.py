@@ -64,15 +64,17 @@ def jit_equals_eager(game: Game[Any], evidence: Evidence) -> int:
         try:
             eager = look(game, _arrays(sample.node.state), jnp.asarray(sample.node.move))
         except Exception as error:
-            _same_or_broken(game, sample, f"eagerly it raised {one_line(error)}")
-        _same_or_broken(game, sample, difference(eager, single, ("eagerly", "jitted"), rounding=True))
+            raise _broken_at(game, sample, f"eagerly it raised {one_line(error)}") from error
+        if what := difference(eager, single, ("eagerly", "jitted"), rounding=True):
+            raise _broken_at(game, sample, what)
     return len(pairs)
 
 
 def vmap_equals_loop(game: Game[Any], evidence: Evidence) -> int:
     """Every member gives the same for a batch and for its states one by one."""
     for sample, single in zip(evidence.samples, evidence.singles, strict=True):
-        _same_or_broken(game, sample, difference(sample.node, single, ("in a batch", "alone"), rounding=True))
+        if what := difference(sample.node, single, ("in a batch", "alone"), rounding=True):
+            raise _broken_at(game, sample, what)
     return len(evidence.samples)
 
 
@@ -86,9 +88,10 @@ def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
         try:
             again = game.from_text(game.to_text(state))  # type: ignore[attr-defined]
         except Exception as error:
-            _same_or_broken(game, sample, f"it raised {one_line(error)}")
+            raise _broken_at(game, sample, f"it raised {one_line(error)}") from error
         names = ("at first", "from its text")
-        _same_or_broken(game, sample, type_difference(state, again, names) or difference(state, again, names))
+        if what := type_difference(state, again, names) or difference(state, again, names):
+            raise _broken_at(game, sample, what)
     return len(samples)
 
 
@@ -109,9 +112,8 @@ def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
             raise Broken(f"from_text({text!r}) raised {one_line(error)}, expected a UserError") from error
         if text in NONSENSE:
             raise Broken(f"from_text({text!r}) gave a state, expected a UserError")
-        changed = type_difference(game.init(), state, ("from init", f"from from_text({text!r})"))
-        if changed:
-            raise Broken(changed)
+        if what := type_difference(game.init(), state, ("from init", f"from from_text({text!r})")):
+            raise Broken(what)
         accepted[text] = state
     _keeps_promises(game, accepted, evidence, rng)
     return len(NONSENSE) + len(ODD) + len(mutants)
@@ -153,9 +155,8 @@ def _arrays(tree: Any) -> Any:
     return jax.tree.map(jnp.asarray, tree)
 
 
-def _same_or_broken(game: Game[Any], sample: Sample, what: str | None) -> None:
-    if what is not None:
-        raise Broken(what, sample.moves, state_text(game, sample.node.state))
+def _broken_at(game: Game[Any], sample: Sample, what: str) -> Broken:
+    return Broken(what, sample.moves, state_text(game, sample.node.state))
 
 
 ON_SAMPLES: tuple[Callable[[Game[Any], Evidence], int], ...] = (

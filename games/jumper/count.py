@@ -1,0 +1,52 @@
+"""Counts the moves of both sides on a board: `W <places> <jumps>` and `B <places> <jumps>`, paths of jumps apart.
+
+    python -m games.jumper.count FILE
+
+FILE holds a line with the size, then the rows; `-` reads it from standard input.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from boardrl import progress
+from boardrl.errors import UserError
+from games.jumper import paths
+from games.jumper.rules import BLACK, EMPTY, WHITE
+from games.jumper.text import LETTERS, read_board
+
+
+def count(board: np.ndarray, mover: int) -> tuple[int, int]:
+    """How many places and how many jumps, each prefix of a chain being one, a side has on [size, size]."""
+    cells = np.ascontiguousarray(board, np.int8).reshape(-1)
+    pieces = np.flatnonzero(cells == mover)
+    jumps = 0
+    with progress.track(f"jumps of {LETTERS[mover]}", len(pieces), "pieces") as bar:
+        for done, cell in enumerate(pieces):
+            jumps += paths.count(cells, len(board), mover, cell, 1)
+            bar.update(done + 1)
+    return int((cells == EMPTY).sum()), jumps
+
+
+def main(arguments: Sequence[str]) -> None:
+    if len(arguments) != 1:
+        raise UserError(f"expected one file with a board, got {len(arguments)} arguments; use - for standard input")
+    try:
+        text = sys.stdin.read() if arguments[0] == "-" else pathlib.Path(arguments[0]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {arguments[0]!r}: {error}; expected a text file with a board") from None
+    board, _ = read_board(text)
+    for mover in (WHITE, BLACK):
+        print(LETTERS[mover], *count(board, mover))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UserError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)

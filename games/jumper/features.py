@@ -1,0 +1,62 @@
+"""The evaluation features of the paper (Brunton and Cohney 2013, section 2.2), in JAX."""
+
+from __future__ import annotations
+
+import functools
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from games.jumper.rules import DEAD, EMPTY, WHITE, State, shifted
+
+NAMES = ("pieces", "safe", "axes", "density")
+AXES = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) steps
+
+
+def features(size: int, state: State, player: Array) -> Array:
+    """[4] float32 in [-1, 1] as `player` sees the board; with n = size² cells and "lead" for own minus other's:
+
+        pieces    lead in pieces / n
+        safe      lead in pieces that can be jumped along no axis / n
+        axes      lead in Σ over pieces of the axes, 0 to 4, along which each can be jumped / 4n
+        density   cells that are not empty / n, the same for both
+
+    A piece can be jumped along an axis if of the two cells beside it one is empty and the other is empty or held
+    by the other player: he stands there, or may come to. Edges, dead cells and pieces of its own colour block.
+    """
+    mine = (WHITE + player).astype(jnp.int8)
+    own, other = _counts(size, state.board, mine), _counts(size, state.board, 3 - mine)
+    filled = (state.board != EMPTY).sum(dtype=jnp.int32)
+    cells = size * size
+    return jnp.concatenate([own - other, filled[None]]).astype(jnp.float32) / jnp.array(
+        [cells, cells, 4 * cells, cells], jnp.float32
+    )
+
+
+def jumpable(size: int, board: Array, colour: Array) -> Array:
+    """[4, size²] bool: the pieces of a colour that can be jumped, for each axis."""
+    empty = board == EMPTY
+    open_to_other = (board != DEAD) & (board != colour)
+    axes = []
+    for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):
+        step = row * size + column
+        one_side = shifted(empty, step) & shifted(open_to_other, -step)
+        other_side = shifted(empty, -step) & shifted(open_to_other, step)
+        axes.append((board == colour) & (one_side | other_side) & jnp.asarray(inside))
+    return jnp.stack(axes)
+
+
+@functools.lru_cache
+def has_both_sides(size: int) -> np.ndarray:
+    """[4, size²] bool: whether both cells beside a cell along an axis are on the board."""
+    row, column = np.divmod(np.arange(size * size), size)
+    inner_row, inner_column = (row > 0) & (row < size - 1), (column > 0) & (column < size - 1)
+    return np.stack([inner_column, inner_row, inner_row & inner_column, inner_row & inner_column])
+
+
+def _counts(size: int, board: Array, colour: Array) -> Array:
+    """[3] int32: pieces, safe pieces and jumpable axes of a colour."""
+    axes = jumpable(size, board, colour)
+    safe = (board == colour) & ~axes.any(0)
+    return jnp.stack([(board == colour).sum(dtype=jnp.int32), safe.sum(dtype=jnp.int32), axes.sum(dtype=jnp.int32)])

@@ -1,0 +1,44 @@
+"""Scripted players of Jumper; each acts hop by hop, so that a chain is decided one landing at a time."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.game import one_hot
+from boardrl.policy import action_values
+from games.jumper.features import features
+from games.jumper.rules import BLACK, EMPTY, WHITE, Rules, State
+
+
+def corner(game: Rules, state: State) -> Array:
+    """[A] logits: at random, but White opens at 0 0, as the paper's random player does."""
+    opening = (state.board == EMPTY).all()
+    return jnp.where(opening & ~one_hot(jnp.int32(0), game.spec.num_actions), -jnp.inf, 0.0)
+
+
+def linear(
+    game: Rules, state: State, *, pieces: float = 0.4, safe: float = 0.6, axes: float = 0.0, density: float = 0.0
+) -> Array:
+    """[A] logits: the action whose afterstate has the greatest weighted sum of features; ties are left to chance.
+
+    The weights of pieces and safe pieces are those that the paper ended with.
+    """
+    weights = jnp.array([pieces, safe, axes, density], jnp.float32)
+
+    def value(params: None, after: State, player: Array) -> Array:
+        mine = jnp.tanh(features(game.size, after, player) @ weights)
+        return jnp.where(one_hot(player, 2), mine, -mine)
+
+    values = action_values(game, value, None, state)
+    best = jnp.where(game.legal(state), values, -jnp.inf).max()
+    return jnp.where(values >= best, 0.0, -jnp.inf)
+
+
+def piece_lead(game: Rules, state: State, player: Array) -> Array:
+    """[P] in [-1, 1]: each player's lead in pieces over the cells; `greedy(value=pieces)` plays by it.
+
+    A hop over an enemy counts 2, any other hop or place 1, and stopping 0, so that its chains go on to the end.
+    """
+    white, black = (state.board == WHITE).sum(dtype=jnp.int32), (state.board == BLACK).sum(dtype=jnp.int32)
+    return jnp.stack([white - black, black - white]).astype(jnp.float32) / game.num_cells
