@@ -228,33 +228,34 @@ def test_moves_in_words(position, move, words):
     assert game.move_text(game.from_text(position), jnp.int32(move)) == words
 
 
+@functools.partial(jax.jit, static_argnames="game")
+def play_and_compare(game, states, uniforms):
+    """[T, 3] over random play: rolls, decisions, and in how many `settle` or `act` and `step` part."""
+
+    def move_of(state, uniform):
+        size = game.spec.num_moves
+        odds = jnp.zeros(size).at[: game.spec.num_outcomes].set(game.chance(state))
+        return rollout.sample(odds.at[: game.spec.num_actions].add(game.legal(state).astype(jnp.float32)), uniform)
+
+    def turn(states, uniforms):
+        moves, actor = jax.vmap(move_of)(states, uniforms), jax.vmap(game.actor)(states)
+        after = jax.vmap(game.step)(states, moves)
+        parts = []
+        for member, due in ((game.settle, actor == CHANCE), (game.act, actor >= 0)):
+            equal = jax.tree.map(lambda a, b: (a == b).reshape(64, -1).all(1), jax.vmap(member)(states, moves), after)
+            parts.append(due & ~jnp.stack(equal).all(0))
+        return after, jnp.stack([(actor == CHANCE).sum(), (actor >= 0).sum(), (parts[0] | parts[1]).sum()])
+
+    return jax.lax.scan(turn, states, uniforms)[1]
+
+
 @pytest.mark.parametrize("rules", PRESETS)
 def test_settle_and_act_are_step_in_the_fast_layout(rules):
     game = Ludo(rules=rules, players=3, pieces=2)
-    moves = game.spec.num_moves
-
-    @jax.jit
-    def play(state, uniform):
-        likely = jnp.pad(game.chance(state), (0, moves - 6)) + jnp.pad(
-            game.legal(state).astype(jnp.float32), (0, moves - game.spec.num_actions)
-        )
-        return rollout.sample(likely, uniform)
-
-    @jax.jit
-    def turn(states, uniforms):
-        move = jax.vmap(play)(states, uniforms)
-        waits = jax.vmap(game.actor)(states) == CHANCE
-        decides = jax.vmap(game.actor)(states) >= 0
-        after = jax.vmap(game.step)(states, move)
-        settled, acted = jax.vmap(game.settle)(states, move), jax.vmap(game.act)(states, move)
-        same = [
-            jax.vmap(lambda *leaves: jax.tree.all(jax.tree.map(jnp.array_equal, *leaves)))(other, after)
-            for other in (settled, acted)
-        ]
-        return after, (waits & ~same[0]).sum() + (decides & ~same[1]).sum(), jnp.stack([waits.sum(), decides.sum()])
-
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (64, *leaf.shape)), game.init())
-    uniforms = jax.random.uniform(jax.random.key(0), (400, 64))
-    _, (different, kinds) = jax.lax.scan(lambda s, u: (lambda a, d, k: (a, (d, k)))(*turn(s, u)), states, uniforms)
-    assert int(different.sum()) == 0
-    assert (kinds.sum(0) > 1000).all()
+    rolls, decisions, different = play_and_compare(game, states, jax.random.uniform(jax.random.key(0), (400, 64))).sum(
+        0
+    )
+    assert rolls > 1000
+    assert decisions > 1000
+    assert different == 0
