@@ -150,35 +150,44 @@ def turn(
     Args:
       seats: [B, P] int32, which policy sits where; None if there is only one.
     """
+    # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
+    # would put the parts into one loop and compute the rolled state anew for every element of the next one.
     num_lanes = lanes.steps.shape[0]
     if game.spec.num_outcomes:
         uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        rolled = jax.vmap(game.actor)(lanes.state) == CHANCE
-        lanes = Lanes(
-            jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance),
-            lanes.steps + rolled.astype(jnp.int32),
-        )
+        waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+
+        def settle(lanes: Lanes) -> Lanes:
+            state = jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance)
+            return Lanes(state, lanes.steps + waits.astype(jnp.int32))
+
+        lanes = jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
+    due = (jax.vmap(game.actor)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
+    def decide(lanes: Lanes) -> Lanes:
+        axes = (0, 0, None if seats is None else 0, 0)
+        state = jax.vmap(functools.partial(_decide, game, policies), axes)(lanes.state, due, seats, uniform_choice)
+        return Lanes(state, lanes.steps + due.astype(jnp.int32))
+
+    return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes))
+
+
+def _decide(
+    game: Game[Any], policies: Sequence[Policy], state: Any, due: Array, seat_of: Array | None, uniform: Array
+) -> Any:
+    """The state after its actor's move, if one is due."""
+    logits = policies[0].apply(policies[0].params, state)
+    if seat_of is not None and len(policies) > 1:
+        sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
+        for index, policy in enumerate(policies[1:], 1):
+            logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
+    # Even play needs no softmax, which costs as much as the rules of a game with many actions.
     evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
-
-    def decide(state: Any, steps: Array, seat_of: Array | None, uniform: Array) -> tuple[Any, Array]:
-        actor = game.actor(state)
-        logits = policies[0].apply(policies[0].params, state)
-        if seat_of is not None and len(policies) > 1:
-            sitting = jnp.where(jnp.arange(game.spec.num_players) == actor, seat_of, 0).sum()
-            for index, policy in enumerate(policies[1:], 1):
-                logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
-        # Even play needs no softmax, which costs as much as the rules of a game with many actions.
-        action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
-        due = (actor >= 0) & (steps < game.spec.max_steps)
-        act = getattr(game, "act", game.step)
-        return select(due, act(state, action), state), due
-
-    axes = (0, 0, None if seats is None else 0, 0)
-    state, decided = jax.vmap(decide, axes)(lanes.state, lanes.steps, seats, uniform_choice)
-    return end_games(game, Lanes(state, lanes.steps + decided.astype(jnp.int32)))
+    action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
+    act = getattr(game, "act", game.step)
+    return select(due, act(state, action), state)
 
 
 @functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
