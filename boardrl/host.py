@@ -142,7 +142,7 @@ def _lowered(game: Any) -> Facet:
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
         sentence = f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower"
-        warnings.warn(sentence, SlowHostWarning, stacklevel=4)
+        warnings.warn(sentence, SlowHostWarning, stacklevel=5)
     return Facet(game, module, layout.pack, layout.unpack, module.REFUSED)
 
 

@@ -40,7 +40,7 @@ def rows(batch: int) -> Sequence[Row]:
 def shared_games() -> Sequence[Row]:
     """Plain alpha-beta to a fixed depth, without evaluation."""
     result = []
-    for name, depth in (("tic_tac_toe", 9), ("connect_four", 5)):
+    for name, depth in (("tic_tac_toe", 9), ("connect_four", 7)):
         ours = node_rate(registry.make(name), "alphabeta", depth, PLAIN)
         work = f"{name}, alpha-beta to depth {depth}"
         result.append(Row(work, "nodes/s", ours, "OpenSpiel (Python)", open_spiel_rate(name, depth)))

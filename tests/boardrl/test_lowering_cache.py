@@ -124,6 +124,11 @@ def test_names_and_lines_of_the_source_are_in_the_emitted_code(
             r"f uses the primitive 'erf_inv' in .*test_lowering_cache\.py, line \d+, for",
         ),
         (
+            lambda x: x.at[0].apply(jnp.sin),
+            jnp.zeros(2),
+            r"f uses the primitive 'scatter' \(of a function of the old value, as .*\) in .*, line \d+, for",
+        ),
+        (
             lambda x: jnp.linalg.inv(x),
             jnp.zeros((2, 2)),
             r"f uses the primitive '\w+' in .*, line \d+, for which there is no",
