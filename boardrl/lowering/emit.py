@@ -29,7 +29,7 @@ SHORT = {
 }
 FEW, UNROLL, UNROLL_FEW = 4, 12, 32
 PLAIN = re.compile(r"-?[\w.]+|\(?\w+\[[^\[\]]*\]( != 0\))?")  # a name, a number, an element: needs no name of its own
-LOOPS = "ijklmn"  # names of loop variables, by axis
+LOOPS = tuple("ijklmn")  # names of loop variables, by axis
 PAGE = 120  # columns
 WIDE = 90  # an expression longer than this gets a name
 
