@@ -11,6 +11,6 @@ from typing import Any
 EVALUATOR_WORDS = 1  # of the workspace that `evaluate` needs
 
 
-def evaluate(params: Any, row: Any, player: int, out: Any, work: Any) -> None:
+def evaluate(params: Any, row: Any, player: Any, out: Any, work: Any) -> None:
     """Writes [P] float32: what each player can expect, as one of them sees it; `params` are flat, and data."""
     raise NotImplementedError

@@ -45,7 +45,7 @@ def chance(row: Any, probs: Any, work: Any) -> None:
     raise NotImplementedError
 
 
-def step(row: Any, move: int, out: Any, work: Any) -> None:
+def step(row: Any, move: Any, out: Any, work: Any) -> None:
     """Writes the state after an action or an outcome into another row."""
     raise NotImplementedError
 

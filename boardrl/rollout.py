@@ -12,10 +12,12 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl.game import CHANCE, TERMINAL, Game, select
-from boardrl.policy import Policy
+from boardrl.game import CHANCE, TERMINAL, Game, one_hot, select
+from boardrl.policy import Policy, Uniform
 
 SHORT = 16  # the longest axis along which `sample` does without a cumsum
+BLOCK = 32  # entries that `sample` and `sample_evenly` take together
+BITS = 32  # of a word
 
 
 class Lanes(NamedTuple):
@@ -57,11 +59,60 @@ def sample(weights: Array, uniform: Array) -> Array:
     The first index whose running sum exceeds the drawn share has a positive weight, so that what has weight 0
     is never drawn.
     """
-    if weights.shape[0] > SHORT:
-        running = jnp.cumsum(weights)
-    else:  # on a CPU a cumsum along so short an axis is several times slower than additions one by one
+    if weights.shape[0] <= SHORT:  # a cumsum along so short an axis is several times slower than single additions
         running = jnp.stack(list(itertools.accumulate(weights[index] for index in range(weights.shape[0]))))
+        return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
+    if weights.shape[0] <= BLOCK * BLOCK:
+        return _sample_block(weights, uniform)
+    running = jnp.cumsum(weights)
     return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
+
+
+def _sample_block(weights: Array, uniform: Array) -> Array:
+    """`sample` by blocks: first a block, then an entry of it; a CPU is many times faster at that than at a cumsum."""
+    num_blocks = -(-weights.shape[0] // BLOCK)
+    blocks = _filled(weights, num_blocks * BLOCK).reshape(num_blocks, BLOCK)
+    sums = blocks.sum(1)
+    running = _running_sum(sums)
+    drawn = uniform * running[-1]
+    passed = running <= drawn
+    block = passed.sum(dtype=jnp.int32)
+    inner = _running_sum(jax.lax.dynamic_index_in_dim(blocks, block, keepdims=False))
+    # Rounding must lead neither past the block's end nor to a leading entry of weight 0.
+    rest = jnp.clip(drawn - jnp.where(passed, sums, 0.0).sum(), 0.0, jnp.nextafter(inner[-1], jnp.float32(0)))
+    return block * BLOCK + (inner <= rest).sum(dtype=jnp.int32)
+
+
+def sample_evenly(mask: Array, uniform: Array) -> Array:
+    """[] int32 index of one of the true entries of an [N] mask, each as likely, drawn by a number in [0, 1)."""
+    if mask.shape[0] <= SHORT:
+        return sample(mask.astype(jnp.float32), uniform)
+    # Columns of up to 32 entries become words, in which the k-th bit is found without a running sum.
+    num_columns = BLOCK * -(-mask.shape[0] // (BLOCK * BITS))
+    num_rows = -(-mask.shape[0] // num_columns)
+    table = _filled(mask, num_rows * num_columns).reshape(num_rows, num_columns)
+    row = jnp.arange(num_rows, dtype=jnp.uint32)
+    words = jnp.where(table, jnp.uint32(1) << row[:, None], jnp.uint32(0)).sum(0, dtype=jnp.uint32)
+    counts = jax.lax.population_count(words).astype(jnp.float32)
+    running = _running_sum(counts)
+    drawn = jnp.floor(uniform * running[-1])
+    passed = running <= drawn
+    column = passed.sum(dtype=jnp.int32)
+    rest = (drawn - jnp.where(passed, counts, 0.0).sum()).astype(jnp.int32)
+    word = jnp.where(one_hot(column, num_columns), words, jnp.uint32(0)).sum(dtype=jnp.uint32)
+    up_to_row = jax.lax.population_count(word & ((jnp.uint32(2) << row) - jnp.uint32(1))).astype(jnp.int32)
+    return column + num_columns * (up_to_row <= rest).sum(dtype=jnp.int32)
+
+
+def _filled(values: Array, size: int) -> Array:
+    """[size] the values, then zeros. A pad would do, but is fused into what follows and makes that twice as slow."""
+    return jnp.concatenate([values, jnp.zeros(size - values.shape[0], values.dtype)])
+
+
+def _running_sum(values: Array) -> Array:
+    """[N] float32: for a short axis a product with a triangle is faster than a cumsum."""
+    size = values.shape[0]
+    return jnp.matmul(values, jnp.triu(jnp.ones((size, size), jnp.float32)), precision=jax.lax.Precision.HIGHEST)
 
 
 def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
@@ -99,32 +150,44 @@ def turn(
     Args:
       seats: [B, P] int32, which policy sits where; None if there is only one.
     """
+    # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
+    # would put the parts into one loop and compute the rolled state anew for every element of the next one.
     num_lanes = lanes.steps.shape[0]
     if game.spec.num_outcomes:
         uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        rolled = jax.vmap(game.actor)(lanes.state) == CHANCE
-        lanes = Lanes(
-            jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance),
-            lanes.steps + rolled.astype(jnp.int32),
-        )
+        waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+
+        def settle(lanes: Lanes) -> Lanes:
+            state = jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance)
+            return Lanes(state, lanes.steps + waits.astype(jnp.int32))
+
+        lanes = jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
+    due = (jax.vmap(game.actor)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
-    def decide(state: Any, steps: Array, seat_of: Array | None, uniform: Array) -> tuple[Any, Array]:
-        actor = game.actor(state)
-        logits = policies[0].apply(policies[0].params, state)
-        if seat_of is not None and len(policies) > 1:
-            sitting = jnp.where(jnp.arange(game.spec.num_players) == actor, seat_of, 0).sum()
-            for index, policy in enumerate(policies[1:], 1):
-                logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
-        action = choose(game, logits, state, uniform)
-        due = (actor >= 0) & (steps < game.spec.max_steps)
-        act = getattr(game, "act", game.step)
-        return select(due, act(state, action), state), due
+    def decide(lanes: Lanes) -> Lanes:
+        axes = (0, 0, None if seats is None else 0, 0)
+        state = jax.vmap(functools.partial(_decide, game, policies), axes)(lanes.state, due, seats, uniform_choice)
+        return Lanes(state, lanes.steps + due.astype(jnp.int32))
 
-    axes = (0, 0, None if seats is None else 0, 0)
-    state, decided = jax.vmap(decide, axes)(lanes.state, lanes.steps, seats, uniform_choice)
-    return end_games(game, Lanes(state, lanes.steps + decided.astype(jnp.int32)))
+    return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes))
+
+
+def _decide(
+    game: Game[Any], policies: Sequence[Policy], state: Any, due: Array, seat_of: Array | None, uniform: Array
+) -> Any:
+    """The state after its actor's move, if one is due."""
+    logits = policies[0].apply(policies[0].params, state)
+    if seat_of is not None and len(policies) > 1:
+        sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
+        for index, policy in enumerate(policies[1:], 1):
+            logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
+    # Even play needs no softmax, which costs as much as the rules of a game with many actions.
+    evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
+    action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
+    act = getattr(game, "act", game.step)
+    return select(due, act(state, action), state)
 
 
 @functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")

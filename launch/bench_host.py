@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+import itertools
 import random
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from boardrl import host, registry
-from boardrl.game import TERMINAL, Spec
+from boardrl.errors import UserError
 from boardrl.lowering import lower
 from launch import bench_host_kernel
+from launch.bench_row import Row
+
+SECONDS = 0.3  # of each measurement
+HOPS = 200  # in the mask that stands for the rules of a board game
 
 
-class Row(NamedTuple):
-    """One line of the suite: medians over the repetitions, and how far the ratio strayed."""
+def rows(batch: int) -> Sequence[Row]:
+    """Random play of each game on one core, ours through rules lowered from JAX; there are no batches on the host."""
+    try:
+        import pyspiel
+    except ImportError:
+        raise UserError(
+            "suite host compares with open_spiel, which is not installed: pip install -e '.[bench]'"
+        ) from None
+    shared = [
+        Row(name, "steps/s", our_play(name), "OpenSpiel", _timed(play_openspiel, pyspiel.load_game(name), 2_000))
+        for name in ("tic_tac_toe", "pig", "connect_four")
+    ]
+    alone = [Row(name, "steps/s", our_play(name)) for name in ("ludo", "jumper")]
+    mask = Row(f"legal mask of {HOPS} hops", "calls/s", lambda: 1e9 / mask_time(repeats=1).nanoseconds)
+    return [*shared, *alone, mask]
 
-    name: str
-    ours: float  # steps a second, on one core
-    peer: float  # OpenSpiel's, in the same run; nan where there is none
-    ratio: float
-    low: float  # the least and the largest ratio of a repetition
-    high: float
+
+def our_play(name: str) -> Callable[[], float]:
+    """Steps a second of a game whose rules are lowered, even if it brings faster ones of its own."""
+    kernel = host.specialise(bench_host_kernel, host.lowered(registry.make(name)))
+    kernel.play(1, 1)  # compiles
+    return _timed(play_ours, kernel, 200_000)
 
 
-def run(*, repeats: int = 5, seconds: float = 0.3) -> Iterator[Row]:
-    """Random play of each game, ours and OpenSpiel's by turns."""
-    import pyspiel
-
-    games: dict[str, Callable[[], Any]] = {
-        "tic_tac_toe": lambda: registry.make("tic_tac_toe"),
-        "pig": lambda: registry.make("pig"),
-        "connect_four": ConnectFour,
-    }
-    for name, make in games.items():
-        kernel = host.specialise(bench_host_kernel, host.of(make()))
-        kernel.play(1, 1)  # compiles
-        peer_game = pyspiel.load_game(name)
-        pairs = []
-        for repeat in range(repeats):
-            ours = _rate(functools.partial(play_ours, kernel, 200_000), repeat, seconds)
-            peer = _rate(functools.partial(play_openspiel, peer_game, 2_000), repeat, seconds)
-            pairs.append((ours, peer))
-        yield _row(name, pairs)
+def _timed(play: Callable[[Any, int, int], int], game: Any, num_steps: int) -> Callable[[], float]:
+    seeds = itertools.count(1)
+    return lambda: _rate(functools.partial(play, game, num_steps), next(seeds), SECONDS)
 
 
 def _rate(play: Callable[[int], int], seed: int, seconds: float) -> float:
@@ -62,12 +60,6 @@ def _rate(play: Callable[[int], int], seed: int, seconds: float) -> float:
         spent = time.perf_counter() - start
         if spent >= seconds:
             return steps / spent
-
-
-def _row(name: str, pairs: list[tuple[float, float]]) -> Row:
-    ratios = [ours / peer for ours, peer in pairs]
-    ours, peer = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return Row(name, ours, peer, statistics.median(ratios), min(ratios), max(ratios))
 
 
 def play_ours(kernel: Any, num_steps: int, seed: int) -> int:
@@ -93,40 +85,26 @@ def play_openspiel(game: Any, num_steps: int, seed: int) -> int:
     return steps
 
 
-@dataclasses.dataclass(frozen=True)
-class ConnectFour:
-    """pgx's rules of connect four as a game of ours, so that both sides of the benchmark play the same."""
+def call_times(game: Any, *, repeats: int = 60, calls: int = 20_000) -> dict[str, float]:
+    """Nanoseconds a call of a game's compiled functions at its decisions, less the loop around them.
 
-    @property
-    def spec(self) -> Spec:
-        return Spec("connect_four", num_players=2, num_actions=7, num_outcomes=0, obs_shape=(6, 7, 2), max_steps=42)
-
-    def init(self) -> Any:
-        return jax.tree.map(jnp.asarray, _connect_four().init(jax.random.key(0)))
-
-    def actor(self, state: Any) -> Array:
-        return jnp.where(state.terminated, TERMINAL, state.current_player)
-
-    def legal(self, state: Any) -> Array:
-        return state.legal_action_mask & ~state.terminated
-
-    def chance(self, state: Any) -> Array:
-        return jnp.zeros(0, jnp.float32)
-
-    def step(self, state: Any, move: Array) -> Any:
-        return _connect_four().step(state, move)
-
-    def returns(self, state: Any) -> Array:
-        return state.rewards
-
-    def observe(self, state: Any, player: Array) -> Array:
-        return state.observation.astype(jnp.float32)
-
-
-def _connect_four() -> Any:
-    import pgx
-
-    return pgx.make("connect_four")
+    The least over the repetitions; the game must be without chance.
+    """
+    facet = host.of(game)
+    kernel = host.specialise(bench_host_kernel, facet)
+    rows, moves = facet.rows(1000), np.zeros(1000, np.int64)
+    kernel.sample_rows(rows, moves, 7)
+    times = []
+    for function in range(5):
+        kernel.repeat(function, rows, moves, 1)
+        spent = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            kernel.repeat(function, rows, moves, calls)
+            spent.append((time.perf_counter() - start) / calls * 1e9)
+        times.append(min(spent))
+    *found, empty = times
+    return {name: t - empty for name, t in zip(("actor", "legal", "step", "returns"), found, strict=True)}
 
 
 class MaskTime(NamedTuple):
@@ -136,7 +114,7 @@ class MaskTime(NamedTuple):
     nanoseconds: float  # a call
 
 
-def jumper_like_mask(size: int = 6, num_hops: int = 200) -> Callable[[Array, Array], Array]:
+def jumper_like_mask(size: int = 6, num_hops: int = HOPS) -> Callable[[Array, Array], Array]:
     """mask(board, colour) -> [num_hops] bool: whether an own piece can hop over any piece to an empty cell.
 
     Cells are 0 empty, 1 white, 2 black, 3 dead, as in Jumper; a hop is two cells in one of eight directions. The
@@ -160,13 +138,12 @@ def mask_time(*, repeats: int = 5, calls: int = 200_000) -> MaskTime:
     """The least time of the compiled mask over the repetitions."""
     from numba import njit
 
-    num_hops = 200
-    mask = jumper_like_mask(num_hops=num_hops)
+    mask = jumper_like_mask(num_hops=HOPS)
     rng = np.random.default_rng(0)
     boards = rng.integers(0, 4, (64, 36)).astype(np.int8)
     lowered = lower(mask, boards[0], np.int8(1), name="jumper_mask")
     function = lowered.function
-    out, work = np.zeros(num_hops, np.bool_), np.zeros(lowered.work_words, np.uint64)
+    out, work = np.zeros(HOPS, np.bool_), np.zeros(lowered.work_words, np.uint64)
 
     @njit
     def repeat(boards, out, work, calls):
@@ -182,4 +159,4 @@ def mask_time(*, repeats: int = 5, calls: int = 200_000) -> MaskTime:
         start = time.perf_counter()
         repeat(boards, out, work, calls)
         times.append((time.perf_counter() - start) / calls)
-    return MaskTime(num_hops, min(times) * 1e9)
+    return MaskTime(HOPS, min(times) * 1e9)

@@ -67,3 +67,50 @@ def play(num_steps, seed):
         step(row, move, rows[1 - here], work)
         here = 1 - here
         steps += 1
+
+
+@njit(cache=True, nogil=True)
+def repeat(function, rows, moves, times):
+    """Calls one function (0 actor, 1 legal, 2 step, 3 returns, else none) on [N] rows in turn."""
+    work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(NUM_ACTIONS, np.bool_)
+    value = np.zeros(NUM_PLAYERS, np.float32)
+    out, seen, n = np.zeros(WORDS, np.uint64), 0.0, 0
+    for _ in range(times):
+        row = rows[n]
+        if function == 0:
+            seen += actor(row, work)
+        elif function == 1:
+            legal(row, mask, work)
+            seen += mask[0]
+        elif function == 2:
+            step(row, moves[n], out, work)
+            seen += out[0] & np.uint64(1)
+        elif function == 3:
+            returns(row, value, work)
+            seen += value[0]
+        else:
+            seen += row[0] & np.uint64(1)
+        n += 1
+        if n == len(rows):
+            n = 0
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def sample_rows(rows, moves, seed):
+    """Fills [N] rows and moves with the decisions of random games; needs a game without chance."""
+    work, mask, here = np.zeros(WORK_WORDS, np.uint64), np.zeros(NUM_ACTIONS, np.bool_), np.zeros(WORDS, np.uint64)
+    bits = np.uint64(seed) | np.uint64(1)
+    init(here)
+    for n in range(len(rows)):
+        if actor(here, work) < 0:
+            init(here)
+        legal(here, mask, work)
+        bits ^= bits << np.uint64(13)
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        move = np.int64(bits % np.uint64(NUM_ACTIONS))
+        while not mask[move]:
+            move = (move + 1) % NUM_ACTIONS
+        rows[n], moves[n] = here, move
+        step(rows[n], move, here, work)

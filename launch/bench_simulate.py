@@ -1,4 +1,4 @@
-"""Suite `simulate`: uniformly random play with automatic restart, ours and pgx's, at one batch size."""
+"""Suite `simulate`: uniformly random play with automatic restart, ours and that of pgx and ludopy."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from boardrl import registry, rollout
+from boardrl import host, registry, rollout
 from boardrl.errors import UserError
 from boardrl.policy import Policy, Uniform
+from games.jumper import Jumper, random_play
 from launch.bench_row import Row
 
 TURNS = 256  # per measurement and lane
@@ -19,10 +21,19 @@ TURNS = 256  # per measurement and lane
 
 def rows(batch: int) -> Sequence[Row]:
     tic_tac_toe = pgx_steps("tic_tac_toe", batch)
+    backgammon = pgx_steps("backgammon", batch, turns=32)  # pgx has neither pig nor Ludo: the nearest race with dice
+    othello, connect_four = pgx_steps("othello", batch, turns=64), pgx_steps("connect_four", batch)
+    jumper_6, jumper_8 = our_steps("jumper:size=6", batch), our_steps("jumper:size=8", batch)
     return [
         Row("tic_tac_toe", "steps/s", our_steps("tic_tac_toe", batch), "pgx tic_tac_toe", tic_tac_toe),
-        # pgx has no pig; its nearest is the other race with dice.
-        Row("pig", "steps/s", our_steps("pig", batch), "pgx backgammon", pgx_steps("backgammon", batch, turns=32)),
+        Row("pig", "steps/s", our_steps("pig", batch), "pgx backgammon", backgammon),
+        Row("ludo", "steps/s", our_steps("ludo", batch), "pgx backgammon", backgammon),
+        Row("ludo:rules=ludopy150", "rolls/s", our_ludo_rolls("ludo:rules=ludopy150", batch), "ludopy", ludopy_rolls()),
+        Row("jumper:size=6", "steps/s", jumper_6, "pgx othello", othello),
+        Row("jumper:size=8", "steps/s", jumper_8, "pgx othello", othello),
+        Row("jumper:size=6", "steps/s", jumper_6, "pgx connect_four", connect_four),
+        Row("jumper:size=6, one core", "turns/s", our_jumper_turns(6)),
+        Row("jumper:size=8, one core", "turns/s", our_jumper_turns(8)),
     ]
 
 
@@ -41,6 +52,61 @@ def our_steps(name: str, batch: int) -> Callable[[], float]:
         return int(steps) / (time.perf_counter() - began)
 
     run()  # compiles
+    return run
+
+
+def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
+    """Rolls of the die per second: each lane makes one in every turn, as seat 0 begins without a draw."""
+    game = registry.make(name)
+    policies = (Policy(Uniform(game)),)
+    lanes = rollout.start(game, batch)
+    key = jax.random.key(0)
+
+    def run() -> float:
+        nonlocal lanes, key
+        key, key_play = jax.random.split(key)
+        began = time.perf_counter()
+        lanes, _ = jax.block_until_ready(rollout.count_steps(game, policies, lanes, key_play, num_turns=TURNS))
+        return batch * TURNS / (time.perf_counter() - began)
+
+    run()  # compiles
+    return run
+
+
+def our_jumper_turns(size: int, num_games: int = 20_000) -> Callable[[], float]:
+    """Whole turns per second of random games on the compiled rules, with every distinct board generated each turn."""
+    game = Jumper(size)
+    facet = host.of(game)
+    first, buffer, work = facet.row(game.init()), facet.rows(1 << 13), facet.work()
+    random_play.by_boards(first, buffer, work, 1, 0)  # compiles
+
+    def run() -> float:
+        began = time.perf_counter()
+        turns = random_play.by_boards(first, buffer, work, num_games, 0).turns
+        return turns / (time.perf_counter() - began)
+
+    return run
+
+
+def ludopy_rolls(rolls: int = 4000) -> Callable[[], float]:
+    """Rolls of the die per second of ludopy's own Game, one after another as it cannot do otherwise."""
+    try:
+        import ludopy
+    except ImportError:
+        raise UserError("suite simulate compares with ludopy, which is not installed: pip install ludopy") from None
+    choices = np.random.default_rng(0)
+    game = ludopy.Game()
+
+    def run() -> float:
+        nonlocal game
+        began = time.perf_counter()
+        for _ in range(rolls):
+            (_, movable, *_), _ = game.get_observation()
+            game.answer_observation(choices.choice(movable) if len(movable) else -1)
+            if game.get_winner_of_game() >= 0:
+                game = ludopy.Game()
+        return rolls / (time.perf_counter() - began)
+
     return run
 
 

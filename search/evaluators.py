@@ -49,7 +49,7 @@ def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
 
 def net(facet: Facet, value: Value, params: Any) -> Evaluator:
     """A value function in JAX, such as a flax net, compiled for rows of the lowered facet."""
-    if facet is not host.lowered(facet.game):  # type: ignore[arg-type]
+    if facet is not host.lowered(facet.game):
         raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
     spec = facet.game.spec
     compiled = host.lower_value(value, params, facet.game)

@@ -29,6 +29,8 @@ SHORT = {
 }
 FEW, UNROLL, UNROLL_FEW = 4, 12, 32
 PLAIN = re.compile(r"-?[\w.]+|\(?\w+\[[^\[\]]*\]( != 0\))?")  # a name, a number, an element: needs no name of its own
+LOOPS = tuple("ijklmn")  # names of loop variables, by axis
+PAGE = 120  # columns
 WIDE = 90  # an expression longer than this gets a name
 
 
@@ -57,14 +59,15 @@ class Point:
         return self._flat
 
     def dims(self, emit: Emitter) -> tuple[Index, ...]:
-        if self._dims is None:
-            assert self._flat is not None
-            rest, out = self._flat, []
-            for size in self.shape[:0:-1]:
-                rest, digit = emit.divide(rest, size)
-                out.append(digit)
-            self._dims = (rest, *reversed(out)) if self.shape else ()
-        return self._dims
+        if self._dims is not None:
+            return self._dims
+        # Not kept: a division at run time gets a name that is known in the block that asks, and not beyond.
+        assert self._flat is not None
+        rest, out = self._flat, []
+        for size in self.shape[:0:-1]:
+            rest, digit = emit.divide(rest, size)
+            out.append(digit)
+        return (rest, *reversed(out)) if self.shape else ()
 
     def reshaped(self, shape: tuple[int, ...]) -> Point:
         return Point(shape, flat=self.flat())
@@ -296,11 +299,15 @@ class Emitter:
     # Lines
 
     def line(self, text: str, note: str = "") -> None:
-        self.lines.append("    " * self.depth + text + (f"  # {note}" if note else ""))
+        indent = "    " * self.depth
+        if note and len(indent) + len(text) + len(note) + 4 > PAGE:
+            self.lines.append(f"{indent}# {note}")
+            note = ""
+        self.lines.append(indent + text + (f"  # {note}" if note else ""))
 
     def bind(self, text: str, hint: str = "", note: str = "") -> str:
         """A new local variable for an expression."""
-        name = self.name(hint)
+        name = self.name(f"{hint}_value" if hint in LOOPS else hint)
         self.line(f"{name} = {bare(text)}", note)
         return name
 
@@ -412,7 +419,7 @@ class Emitter:
                 return
             cuts = sorted({0, shape[axis], *value.splits.get(axis, ())})
             for low, high in itertools.pairwise(cuts):
-                with self.loop(low, high, "ijklmn"[min(axis, 5)]) as i:
+                with self.loop(low, high, LOOPS[min(axis, 5)]) as i:
                     dims.append(i)
                     descend(axis + 1)
                     dims.pop()

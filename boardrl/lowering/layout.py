@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ class Leaf(NamedTuple):
 
     @property
     def num_bytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 class Layout:
@@ -39,7 +40,7 @@ class Layout:
         offsets, end = [0] * len(paths), 0
         for i in order:
             offsets[i] = end
-            end += int(np.prod(shapes[i][0], dtype=np.int64)) * shapes[i][1].itemsize
+            end += math.prod(shapes[i][0]) * shapes[i][1].itemsize
         self.leaves = [Leaf(n, *s, o) for n, s, o in zip(names, shapes, offsets, strict=True)]
         self.num_bytes = end
         self.num_words = max(1, -(-end // WORD))
@@ -56,7 +57,7 @@ class Layout:
             batch = leaves[0].shape[: leaves[0].ndim - len(self.leaves[0].shape)]
         rows = self.rows(*batch)
         for leaf, value in zip(self.leaves, leaves, strict=True):
-            self.view(rows, leaf)[...] = value.astype(leaf.dtype, copy=False).reshape(*batch, -1)
+            self.view(rows, leaf)[...] = value.astype(leaf.dtype, copy=False).reshape(*batch, math.prod(leaf.shape))
         return rows
 
     def unpack(self, rows: np.ndarray) -> Any:

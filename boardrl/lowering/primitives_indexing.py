@@ -159,6 +159,8 @@ def _scatter(writer: Writer, eqn: Equation, x: Value, places: Value, update: Val
     for axis, window in zip(kept, window_axes, strict=True):
         extent[axis] = update.shape[window]
     mode, combine = eqn.params["mode"].name, COMBINE[eqn.name]
+    if combine is None and eqn.params["update_jaxpr"] is not None:
+        raise writer.refuse(eqn, "of a function of the old value, as .at[].apply gives it")
     buffer = writer.own(eqn, 0, x)
 
     # Where slices overlap, the later row of indices wins: rows are run over first, then what lies in a slice.

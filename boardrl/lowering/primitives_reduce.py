@@ -20,6 +20,16 @@ class Fold(NamedTuple):
     join: Callable[[str, str, np.dtype], str]
     empty: Callable[[np.dtype], str]
     end: str = ""  # with booleans, the result that no further element can change
+    sign: str = ""  # of an operator, if that is what joins
+
+    def join_all(self, terms: list[str], dtype: np.dtype) -> str:
+        """Several terms from left to right; integers may wrap around once, at the end."""
+        if self.sign and len(terms) > 1:
+            return narrow(f"({f' {self.sign} '.join(terms)})", dtype)
+        text = terms[0]
+        for term in terms[1:]:
+            text = self.join(text, term, dtype)
+        return text
 
 
 def least(dtype: np.dtype) -> str:
@@ -51,13 +61,13 @@ def smaller(a: str, b: str, dtype: np.dtype) -> str:
 
 
 FOLDS = {
-    "sum": Fold(_infix("+"), lambda dtype: literal(0, dtype)),
-    "prod": Fold(_infix("*"), lambda dtype: literal(1, dtype)),
+    "sum": Fold(_infix("+"), lambda dtype: literal(0, dtype), sign="+"),
+    "prod": Fold(_infix("*"), lambda dtype: literal(1, dtype), sign="*"),
     "max": Fold(larger, least, "True"),
     "min": Fold(smaller, greatest, "False"),
-    "or": Fold(_infix("|"), _bits(0), "True"),
-    "and": Fold(_infix("&"), _bits(-1), "False"),
-    "xor": Fold(_infix("^"), _bits(0)),
+    "or": Fold(_infix("|"), _bits(0), "True", "|"),
+    "and": Fold(_infix("&"), _bits(-1), "False", "&"),
+    "xor": Fold(_infix("^"), _bits(0), sign="^"),
 }
 
 
@@ -74,10 +84,7 @@ def _reduce(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
         if short:
             terms: list[str] = []
             emit.each(x, lambda place: terms.append(x.at(emit, place)), axes, fixed)
-            text = terms[0]
-            for term in terms[1:]:
-                text = fold.join(text, term, out.dtype)
-            return text
+            return fold.join_all(terms, out.dtype)
         total = emit.bind(typed(fold.empty(out.dtype), out.dtype), value.hint, value.note)
         depth = emit.depth
 

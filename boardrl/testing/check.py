@@ -12,6 +12,7 @@ from boardrl import options, progress
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
 from boardrl.testing.declared import DECLARED
+from boardrl.testing.hosted import ON_HOST
 from boardrl.testing.node import Verdict
 from boardrl.testing.play import Chunk, Collector, broken, hypothesis_play, random_play, require_hypothesis
 from boardrl.testing.report import (
@@ -46,7 +47,7 @@ OVER_GAMES: tuple[Callable[[Game[Any], Chunk], Verdict], ...] = (games_end_withi
 IN_PLAY: tuple[Callable[..., Verdict], ...] = (*AT_EVERY_STATE, *OVER_GAMES)
 
 # The table: a property is a function; its name is the function's, its promise the docstring's first line.
-PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES)
+PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES, *ON_HOST)
 
 
 def check_game(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50) -> Report:
@@ -85,7 +86,7 @@ def variants(game: Game[Any]) -> list[Game[Any]]:
 
 
 def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterator[Report]:
-    """The report after each stage: what is declared, what play shows, what samples show."""
+    """The report after each stage: what is declared, what play shows, what samples show, what host code says."""
     if games < 1 or examples < 1:
         raise UserError(f"games={games} and examples={examples} cannot be checked; expected at least 1 of each")
     if seed < 0:
@@ -121,6 +122,11 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
         evidence = gather(game, samples, games=games, seed=seed)
         for on_samples in ON_SAMPLES:
             finding = _ask(on_samples, game, evidence)
+            report = report._replace(findings=(*report.findings, finding))
+            bar.update(len(report.findings))
+        yield report
+        for on_host in ON_HOST:
+            finding = _ask(on_host, game, random_play(game, games=games, seed=seed))
             report = report._replace(findings=(*report.findings, finding))
             bar.update(len(report.findings))
         yield report

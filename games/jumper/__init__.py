@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+import rich.text
 from jax import Array
 
+from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
-from games.jumper import host, players, text, turns
-from games.jumper.features import NAMES, features
+from games.jumper import host, picture, players, text, turns
+from games.jumper.features import NAMES, brunton2013, features
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
 
 @dataclasses.dataclass(frozen=True)
 class Jumper(Rules):
-    """The rules, and what is particular to this game: texts, evaluation features, players."""
+    """The rules, and what is particular to this game: texts, pictures, evaluation features, players."""
 
     def to_text(self, state: State) -> str:
         return text.to_text(self, state)
@@ -26,6 +28,15 @@ class Jumper(Rules):
 
     def turn_to_text(self, state: State, actions: Sequence[int]) -> str:
         return text.turn_text(self, actions)
+
+    def move_text(self, state: State, move: int) -> str:
+        return text.move_text(self, state, move)
+
+    def draw(self, state: State) -> Drawing:
+        return picture.draw(self, state)
+
+    def show(self, state: State) -> rich.text.Text:
+        return picture.show(self, state)
 
     def features(self, state: State, player: Array) -> Array:
         """[4] float32: named by `feature_names`."""
@@ -47,4 +58,5 @@ class Jumper(Rules):
     feature_names = NAMES
     feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     strategies = {"corner": players.corner, "linear": players.linear}
+    encodings = {"brunton2013": brunton2013}
     values = {"pieces": players.piece_lead}

@@ -1,4 +1,4 @@
-"""The evaluation features of the paper (Brunton and Cohney 2013, section 2.2), in JAX."""
+"""The evaluation features and the network inputs of the paper (Brunton and Cohney 2013), in JAX."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from games.jumper.rules import DEAD, EMPTY, WHITE, State, shifted
+from games.jumper.rules import BLACK, DEAD, EMPTY, WHITE, Rules, State, shifted
 
 NAMES = ("pieces", "safe", "axes", "density")
 AXES = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) steps
 
 
 def features(size: int, state: State, player: Array) -> Array:
-    """[4] float32 in [-1, 1] as `player` sees the board; with n = size² cells and "lead" for own minus other's:
+    """[4] float32 in [-1, 1], those of section 2.2 as `player` sees the board.
+
+    With n = size² cells, and "lead" for own minus other's:
 
         pieces    lead in pieces / n
         safe      lead in pieces that can be jumped along no axis / n
@@ -32,6 +34,16 @@ def features(size: int, state: State, player: Array) -> Array:
     return jnp.concatenate([own - other, filled[None]]).astype(jnp.float32) / jnp.array(
         [cells, cells, 4 * cells, cells], jnp.float32
     )
+
+
+def brunton2013(game: Rules, state: State, player: Array) -> Array:
+    """[3n + 2] float32, appendix A: black, white and dead of each cell, a bias, and 1 if White is to move.
+
+    The same for both players, as the paper's network gives a probability for each colour.
+    """
+    planes = jnp.stack([state.board == BLACK, state.board == WHITE, state.board == DEAD], -1).reshape(-1)
+    rest = jnp.stack([jnp.array(True), state.turn == 0])
+    return jnp.concatenate([planes, rest]).astype(jnp.float32)
 
 
 def jumpable(size: int, board: Array, colour: Array) -> Array:

@@ -100,6 +100,19 @@ class Rules:
         return moves / jnp.maximum(moves.sum(), 1.0)
 
     def step(self, state: State, move: Array) -> State:
+        after = self._play(state, move, chains=~self._dealing(state))
+        return select((state.board != EMPTY).all(), state, after)
+
+    def act(self, state: State, action: Array) -> State:
+        """What `step` does at decisions."""
+        return self._play(state, action, chains=jnp.array(True))
+
+    def settle(self, state: State, outcome: Array) -> State:
+        """What `step` does at chance nodes."""
+        return self._play(state, outcome, chains=jnp.array(False))
+
+    def _play(self, state: State, move: Array, *, chains: Array) -> State:
+        """The state after a move in a game that is not over; without `chains` a hop ends the turn."""
         kind, cell = move // self.num_cells, move % self.num_cells
         hops = (kind > 0) & (move != self.stop)
         step = sum((jnp.where(kind == 1 + d, self._offset(d), 0) for d in range(8)), start=jnp.zeros_like(move))
@@ -109,13 +122,15 @@ class Rules:
         mine = self._colour(state.turn)
         board = jnp.where(jumped & (state.board == 3 - mine), jnp.int8(DEAD), state.board)
         board = jnp.where(landed, mine, board)
-        goes_on = hops & (landed & self._can_hop(board)).any() & ~self._dealing(state)
+        # The hop leaves what lies around its landing as it was, but for the way back, where its start is not empty.
+        # So the board before will do, which XLA has at hand: the one after would be computed anew for each shift.
+        goes_on = chains & hops & (landed & self._can_hop(state.board)).any()
         turn = jnp.where(goes_on, state.turn, 1 - state.turn)
-        after = State(board, turn, jnp.where(goes_on, landing, NO_CHAIN).astype(jnp.int32))
-        return select((state.board != EMPTY).all(), state, after)
+        return State(board, turn, jnp.where(goes_on, landing, NO_CHAIN).astype(jnp.int32))
 
     def returns(self, state: State) -> Array:
-        lead = (state.board == WHITE).sum() - (state.board == BLACK).sum()
+        points = jnp.where(state.board == WHITE, 1, jnp.where(state.board == BLACK, -1, 0)).astype(jnp.int32)
+        lead = points.sum()
         won = jnp.sign(jnp.where((state.board != EMPTY).all(), lead, 0)).astype(jnp.float32)
         return jnp.stack([won, -won])
 

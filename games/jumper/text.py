@@ -132,6 +132,17 @@ def turn_text(game: Rules, actions: Sequence[int]) -> str:
     return " ".join(_name(game, cell) for cell in cells) or "stop"
 
 
+def move_text(game: Rules, state: State, move: int) -> str:
+    """One action, or one outcome of the dealing, in words."""
+    if int(move) == game.stop:
+        return "stops"
+    hops = int(move) >= game.num_cells
+    cells = turn_text(game, [int(move)]).split()
+    deed = f"hops {' '.join(cells[:2])} to {' '.join(cells[2:])}" if hops else f"places {' '.join(cells)}"
+    dealt = int((np.asarray(state.board) != EMPTY).sum()) < game.num_dealt
+    return f"dealt: {NAMES[WHITE + int(state.turn)]} {deed}" if dealt else deed
+
+
 def turn_between(game: Rules, before: State, board: np.ndarray) -> str:
     """The move, in the move format, by which the player to move makes `board` [size²] of a position.
 

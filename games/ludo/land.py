@@ -2,6 +2,7 @@
 
 Written with masks in place of indexing, as thousands of games are stepped at once, and with places alone: the
 place where the mover stops is turned into each other player's own count, and compared with that player's pieces.
+Every array may have axes of games behind its own, written [..., *], which is the fast layout (see rules.py).
 
 ludopy's `gate`: a piece on the first place after the track also stands on the ring square that follows the track's
 last, and on its own start square; one that comes there from the track meets whoever is on that ring square.
@@ -23,16 +24,16 @@ OFF = -1  # where no piece ever stands
 class Landing(NamedTuple):
     """The end of one piece's move."""
 
-    place: Array  # [] int8: where the moved piece ends; BASE if it was sent home
-    hits: Array  # [P, N] bool: the pieces that it sends home
-    allowed: Array  # [] bool: whether the rules let it be made
-    target: Array  # [] int8: the place before any star jump or misfortune
+    place: Array  # [*] int8: where the moved piece ends; BASE if it was sent home
+    hits: Array  # [P, N, *] bool: the pieces that it sends home
+    allowed: Array  # [*] bool: whether the rules let it be made
+    target: Array  # [*] int8: the place before any star jump or misfortune
 
 
 class _Meeting(NamedTuple):
-    home: Array  # [] bool: the comer is sent home
-    hits: Array  # [P, N] bool
-    closed: Array  # [] bool: the square may not be landed on
+    home: Array  # [*] bool: the comer is sent home
+    hits: Array  # [P, N, *] bool
+    closed: Array  # [*] bool: the square may not be landed on
 
 
 def is_any(value: Array, options: tuple[int, ...]) -> Array:
@@ -43,9 +44,14 @@ def is_any(value: Array, options: tuple[int, ...]) -> Array:
     return found
 
 
+def numbers(count: int, like: Array) -> Array:
+    """[count, *] int8: 0, 1, 2, ..., to be compared with the [*] array `like`."""
+    return jnp.arange(count, dtype=jnp.int8).reshape((count,) + (1,) * like.ndim)
+
+
 def counted_by_others(board: Board, flags: Flags, num_players: int, turn: Array, place: Array) -> Array:
-    """[P] int8: the square of the actor's `place`, as each other player counts; OFF where that player never stands."""
-    seats = jnp.arange(num_players, dtype=jnp.int8)
+    """[P, *] int8: the square of the actor's [*] place as each other player counts; OFF where that one never stands."""
+    seats, turn, place = numbers(num_players, turn), turn[None], place[None]
     count = place + (turn - seats) * board.gap
     count = jnp.where(count > board.ring, count - board.ring, jnp.where(count < START, count + board.ring, count))
     last = board.gate if flags.gate == "on_ring" else board.track
@@ -54,7 +60,7 @@ def counted_by_others(board: Board, flags: Flags, num_players: int, turn: Array,
 
 
 def enemies_on(board: Board, flags: Flags, pieces: Array, counted: Array) -> Array:
-    """[P, N] bool: the others' pieces on the square that `counted_by_others` gave."""
+    """[P, N, *] bool: the others' pieces on the square that `counted_by_others` gave."""
     on = pieces == counted[:, None]
     if flags.gate == "on_ring":
         on |= (pieces == board.gate) & (counted == START)[:, None]
@@ -76,7 +82,7 @@ def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, d
     home, hits, closed = _meet(board, flags, pieces, turn, jnp.where(meets, met, OFF), released)
     if flags.stars == "both" and board.far_stars:
         second = jnp.where(jumped != target, jumped, OFF)
-        other = _meet(board, flags, pieces, turn, second, jnp.array(False))
+        other = _meet(board, flags, pieces, turn, second, jnp.zeros_like(released))
         home, hits, closed = home | other.home, hits | other.hits, closed | other.closed
 
     allowed = ~closed & (place != board.goal) & (~released | (die == 6))
@@ -88,7 +94,7 @@ def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, d
 
 
 def _stop(board: Board, flags: Flags, straight: Array, die: Array) -> Array:
-    """[] place that the die leads to, with the goal's rule applied."""
+    """[*] place that the die leads to, with the goal's rule applied."""
     over = straight > board.goal
     if flags.overshoot == "bounce":  # within the column, if that is too short for the die
         return jnp.where(over, jnp.maximum(2 * board.goal - straight, board.gate), straight)
@@ -98,7 +104,7 @@ def _stop(board: Board, flags: Flags, straight: Array, die: Array) -> Array:
 
 
 def _jump(board: Board, target: Array, can_jump: Array) -> Array:
-    """[] place after a star: the next star, or the goal from the last one."""
+    """[*] place after a star: the next star, or the goal from the last one."""
     near = is_any(target, board.near_stars)
     far = is_any(target, board.far_stars[:-1])
     jump = jnp.where(near, board.near_jump, jnp.where(far, board.far_jump, 0)).astype(target.dtype)
@@ -112,36 +118,39 @@ def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, 
     counted = counted_by_others(board, flags, players, turn, place)
     met = on = enemies_on(board, flags, pieces, counted)
     counts = met.sum(1, dtype=jnp.int8)
-    pair = (counts >= 2).any()
+    pair = (counts >= 2).any(0)
     neutral = is_any(place, board.neutral_globes)
     globe = (neutral | is_any(place, board.start_globes)) & ~released
-    home = jnp.array(False)
+    home = jnp.zeros_like(pair)
     if flags.globes == "coexist":
-        on &= ~globe
+        on &= ~globe[None, None]
+        counts = jnp.where(globe[None], 0, counts)
     elif flags.globes == "repel":
-        home = met.any() & globe
+        home = (counts > 0).any(0) & globe
     else:
         # ludopy looks at the first enemy in order of play and no further.
-        seats = jnp.arange(players, dtype=jnp.int8)
-        order = jnp.where(seats > turn, seats - turn, seats - turn + players)
-        seen = order == jnp.where(counts > 0, order, players).min()
+        seats = numbers(players, turn)
+        order = jnp.where(seats > turn[None], seats - turn[None], seats - turn[None] + players)
+        earlier = (counts > 0)[None] & (order[None] < order[:, None])
+        seen = ~earlier.any(1)
         on &= seen[:, None]
-        home = (seen & (counts > 0) & (neutral | (counted == START))).any()
+        counts = jnp.where(seen, counts, 0)
+        home = ((counts > 0) & (neutral[None] | (counted == START))).any(0)
     if flags.pairs == "repel":
-        home |= on.sum(dtype=jnp.int8) >= 2
-    hits, closed = on & ~home, pair & (flags.pairs == "illegal")
+        home |= counts.sum(0, dtype=jnp.int8) >= 2
+    hits, closed = on & ~home[None, None], pair & (flags.pairs == "illegal")
     if flags.release == "captures":
-        return _Meeting(home & ~released, jnp.where(released, met, hits), closed & ~released)
+        return _Meeting(home & ~released, jnp.where(released[None, None], met, hits), closed & ~released)
     if flags.release == "blocked":
-        return _Meeting(home & ~released, hits & ~released, jnp.where(released, pair, closed))
+        return _Meeting(home & ~released, hits & ~released[None, None], jnp.where(released, pair, closed))
     return _Meeting(home, hits, closed)
 
 
 def _path_blocked(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, die: Array) -> Array:
-    """[] whether two pieces of one enemy stand together strictly between a piece and its target."""
-    blocked = jnp.array(False)
+    """[*] whether two pieces of one enemy stand together strictly between a piece and its target."""
+    blocked = jnp.zeros(place.shape, bool)
     for ahead in range(1, 6):
         counted = counted_by_others(board, flags, pieces.shape[0], turn, place + ahead)
-        pair = (enemies_on(board, flags, pieces, counted).sum(1, dtype=jnp.int8) >= 2).any()
+        pair = (enemies_on(board, flags, pieces, counted).sum(1, dtype=jnp.int8) >= 2).any(0)
         blocked |= pair & (ahead < die) & (place + ahead <= board.track)
     return blocked

@@ -13,7 +13,8 @@ from jax import Array
 
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
+from boardrl.game import CHANCE, TERMINAL, Spec, one_hot
+from boardrl.games_last import games_last
 from games.ludo import board as boards
 from games.ludo import flags as rule_flags
 from games.ludo import land as landing
@@ -139,40 +140,16 @@ class LudoRules:
         return jnp.where((state.die <= ROLL) & ~self._over(state), odds, 0.0).astype(jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
-        after = select(state.die > ROLL, self.act(state, move), self.settle(state, move))
-        return select(self._over(state), state, after)
+        after = _select(state.die > ROLL, self._act(state, move), self._settle(state, move))
+        return _select(self._over(state), state, after)
+
+    # What `step` does at each kind of node, in the layout that is fast for many games.
 
     def settle(self, state: State, outcome: Array) -> State:
-        """`step` where chance decides: the starter, or the die; a roll that leaves nothing to decide is passed over."""
-        flags = self.flags
-        die = outcome.astype(jnp.int8) + 1
-        sixes = jnp.where(die == FACES, state.sixes + 1, 0) if flags.three_sixes else state.sixes
-        void = sixes == 3
-        movable = self.movable(state.pieces, state.turn, die) & ~void
-        idle = self._hand_on(state, die, sixes, jnp.array(False))
-        after = select(movable.any(), state._replace(die=die, movable=movable, sixes=sixes), idle)
-        if flags.starter == "random":
-            starter = state.turn + outcome.astype(jnp.int8)  # counted from `turn`, so that seats are alike
-            starter = jnp.where(starter >= self.players, starter - self.players, starter)
-            after = select(state.die == DRAW, state._replace(turn=starter, die=jnp.int8(ROLL)), after)
-        return after
+        return games_last(self._settle)(state, outcome)
 
     def act(self, state: State, action: Array) -> State:
-        """`step` where a player decides: moves a piece, or passes."""
-        chosen = one_hot(action.astype(jnp.int8), self.pieces)
-        seat = one_hot(state.turn, self.players)
-        mine = self.mine(state)
-        place = jnp.where(chosen, mine, 0).sum(dtype=jnp.int8)
-        end = landing.land(self.board, self.flags, state.pieces, state.turn, place, state.die)
-        moved = action < self.pieces
-        hits = end.hits & moved
-        pieces = jnp.where(hits, BASE, jnp.where(seat[:, None] & chosen[None], end.place, state.pieces))
-        done = (jnp.where(chosen, end.place, mine) == self.board.goal).all()
-
-        finished = state.finished + done.astype(jnp.int8)
-        ranks = jnp.where(seat & done, finished, state.ranks)
-        after = state._replace(pieces=pieces.astype(jnp.int8), finished=finished, ranks=ranks)
-        return self._hand_on(after, state.die, state.sixes, moved)
+        return games_last(self._act)(state, action)
 
     def returns(self, state: State) -> Array:
         over = self._over(state)
@@ -215,13 +192,13 @@ class LudoRules:
         return jax.vmap(lambda place: land(place=place))(mine)
 
     def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
-        """[N] bool: which of a player's pieces the rules let move by a die."""
-        mine = _row(pieces, one_hot(turn, self.players))
-        return jax.vmap(lambda place: landing.land(self.board, self.flags, pieces, turn, place, die).allowed)(mine)
+        """[N, *] bool: which of a player's pieces the rules let move by a die."""
+        land = functools.partial(landing.land, self.board, self.flags, pieces, turn, die=die)
+        return jax.vmap(lambda place: land(place=place).allowed)(_row(pieces, turn))
 
     def mine(self, state: State) -> Array:
-        """[N] int8: the places of the player to act."""
-        return _row(state.pieces, one_hot(state.turn, self.players))
+        """[N, *] int8: the places of the player to act."""
+        return _row(state.pieces, state.turn)
 
     def _rotate(self, state: State) -> State:
         turn = jnp.where(state.turn == self.players - 1, 0, state.turn + 1)
@@ -231,42 +208,90 @@ class LudoRules:
     def _over(self, state: State) -> Array:
         return state.finished >= self.winners
 
+    # From here on every array may have axes of games behind its own, [..., *].
+
+    def _settle(self, state: State, outcome: Array) -> State:
+        """`step` where chance decides: the starter, or the die; a roll that leaves nothing to decide is passed over."""
+        flags = self.flags
+        die = outcome.astype(jnp.int8) + 1
+        sixes = jnp.where(die == FACES, state.sixes + 1, 0) if flags.three_sixes else state.sixes
+        void = sixes == 3
+        movable = self.movable(state.pieces, state.turn, die) & ~void[None]
+        idle = self._hand_on(state, die, sixes, jnp.zeros_like(void))
+        after = _select(movable.any(0), state._replace(die=die, movable=movable, sixes=sixes), idle)
+        if flags.starter == "random":
+            starter = state.turn + outcome.astype(jnp.int8)  # counted from `turn`, so that seats are alike
+            starter = jnp.where(starter >= self.players, starter - self.players, starter)
+            after = _select(state.die == DRAW, state._replace(turn=starter, die=jnp.zeros_like(state.die)), after)
+        return after
+
+    def _act(self, state: State, action: Array) -> State:
+        """`step` where a player decides: moves a piece, or passes."""
+        chosen = landing.numbers(self.pieces, action) == action.astype(jnp.int8)[None]
+        seat = landing.numbers(self.players, state.turn) == state.turn[None]
+        mine = self.mine(state)
+        place = jnp.where(chosen, mine, 0).sum(0, dtype=jnp.int8)
+        end = landing.land(self.board, self.flags, state.pieces, state.turn, place, state.die)
+        moved = action < self.pieces
+        hits = end.hits & moved[None, None]
+        here = seat[:, None] & chosen[None]
+        pieces = jnp.where(hits, BASE, jnp.where(here, end.place[None, None], state.pieces))
+        done = (jnp.where(chosen, end.place[None], mine) == self.board.goal).all(0)
+
+        finished = state.finished + done.astype(jnp.int8)
+        ranks = jnp.where(seat & done[None], finished[None], state.ranks)
+        after = state._replace(pieces=pieces.astype(jnp.int8), finished=finished, ranks=ranks)
+        return self._hand_on(after, state.die, state.sixes, moved)
+
     def _hand_on(self, state: State, die: Array, sixes: Array, moved: Array) -> State:
         """Who rolls next, once a roll is played, or could not be."""
-        flags = self.flags
+        flags, seats = self.flags, landing.numbers(self.players, state.turn)
         six = (die == FACES) & (sixes < 3)
         bonus = {"always": six, "moved": six & moved, "after_round_one": six & (state.opening == 0)}[flags.bonus]
         if flags.play_on:  # where the first to finish ends the game there is no next roll
-            bonus &= ~((state.ranks > 0) & one_hot(state.turn, self.players)).any()
+            bonus &= ~((state.ranks > 0) & (seats == state.turn[None])).any(0)
         retry = ~moved & ~bonus & (state.tries > 1) & (sixes < 3)
         again = bonus | retry
         turn = jnp.where(again, state.turn, self._next(state.turn, state.ranks))
-        state = state._replace(turn=turn, die=jnp.int8(ROLL), movable=jnp.zeros(self.pieces, bool))
+        state = state._replace(turn=turn, die=jnp.zeros_like(state.die), movable=jnp.zeros_like(state.movable))
         if flags.three_sixes:
             state = state._replace(sixes=jnp.where(again, sixes, 0))
         if self.counts_rounds:
             state = state._replace(opening=jnp.where(again, state.opening, jnp.maximum(state.opening - 1, 0)))
         if flags.tries > 1:
-            active = ((state.pieces > BASE) & (state.pieces < self.board.goal)).any(1)
-            fresh = ~again & ~(active & one_hot(turn, self.players)).any()
-            fresh &= state.opening > 0 if flags.tries_in_round_one else True
+            if flags.tries_in_round_one:
+                idle = state.opening > 0  # nobody has a piece out before the first turn
+            else:
+                active = ((state.pieces > BASE) & (state.pieces < self.board.goal)).any(1)
+                idle = ~(active & (seats == turn[None])).any(0)
+            fresh = ~again & idle
             tries = jnp.where(fresh, flags.tries, jnp.where(retry, state.tries - 1, 1))
             state = state._replace(tries=tries.astype(jnp.int8))
         return state
 
     def _next(self, turn: Array, ranks: Array) -> Array:
-        """[] the next seat that has not finished."""
+        """[*] the next seat that has not finished."""
         if not self.flags.play_on:
             return jnp.where(turn == self.players - 1, 0, turn + 1)
-        seats = jnp.arange(self.players, dtype=jnp.int8)
-        wait = jnp.where(seats > turn, seats - turn, seats - turn + self.players)
+        seats = landing.numbers(self.players, turn)
+        wait = jnp.where(seats > turn[None], seats - turn[None], seats - turn[None] + self.players)
         wait = jnp.where(ranks == 0, wait, 2 * self.players)
-        return jnp.where(wait == wait.min(), seats, 0).sum(dtype=jnp.int8)
+        return jnp.where(wait == wait.min(0, keepdims=True), seats, 0).sum(0, dtype=jnp.int8)
 
 
-def _row(table: Array, row: Array) -> Array:
-    """[N] the row of [P, N] that a [P] mask marks."""
-    return jnp.where(row[:, None], table, 0).sum(0, dtype=table.dtype)
+def _row(pieces: Array, seat: Array) -> Array:
+    """[N, *] one seat's row of [P, N, *]."""
+    here = landing.numbers(pieces.shape[0], seat) == seat[None]
+    return jnp.where(here[:, None], pieces, 0).sum(0, dtype=pieces.dtype)
+
+
+def _select(condition: Array, yes: State, no: State) -> State:
+    """One of two states, where the condition has only the axes of games."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(condition.reshape((1,) * (a.ndim - condition.ndim) + condition.shape), a, b)
+
+    return jax.tree.map(pick, yes, no)
 
 
 def _check(name: str, fits: bool, value: object, expected: str) -> None:

@@ -66,4 +66,4 @@ def _cell(name: str, times: Sequence[float], paper: float) -> Cell:
     return Cell(f"depth {DEPTH}", name, "ms a move", mean, mean - error, mean + error, paper)
 
 
-ITEMS = {"fig2": Item("Figure 2: move timings on random 6×6 boards", 100, figure_2)}  # noqa: RUF001
+ITEMS = {"fig2": Item("Figure 2: move timings on random 6×6 boards", 100, figure_2)}

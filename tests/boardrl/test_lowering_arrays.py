@@ -22,7 +22,9 @@ SETTINGS = settings(max_examples=40, deadline=None)
 def rearranged(b: Any, x: Any, s: Any) -> dict[str, Any]:
     """b int8[3,4], x float32[2,3,4], s int32[]."""
     flat = b.reshape(12)
+    sides = jnp.pad(b[:, 1:], ((0, 0), (0, 1))), jnp.concatenate([b[:, 2:], b[:, :2] + 1], 1)
     return {
+        "sides_reshaped": jnp.where(s > 0, *sides).reshape(2, 6),
         "reshape": x.reshape(4, 6),
         "reshape_split": (b + 1).reshape(2, 2, 3),
         "of_transposed": b.T.reshape(2, 6),

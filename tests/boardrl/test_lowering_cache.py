@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.lowering import Layout, LoweringError, cache, lower
 
@@ -122,6 +124,11 @@ def test_names_and_lines_of_the_source_are_in_the_emitted_code(
             r"f uses the primitive 'erf_inv' in .*test_lowering_cache\.py, line \d+, for",
         ),
         (
+            lambda x: x.at[0].apply(jnp.sin),
+            jnp.zeros(2),
+            r"f uses the primitive 'scatter' \(of a function of the old value, as .*\) in .*, line \d+, for",
+        ),
+        (
             lambda x: jnp.linalg.inv(x),
             jnp.zeros((2, 2)),
             r"f uses the primitive '\w+' in .*, line \d+, for which there is no",
@@ -166,3 +173,16 @@ def test_the_toolchain_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> No
     before = cache.module_name("f", "text")
     monkeypatch.setattr(cache, "toolchain", lambda: "another version")
     assert cache.module_name("f", "text") != before
+
+
+def test_the_code_in_the_docs_is_what_is_emitted(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line numbers may differ: the game's file changes more often than its rules."""
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+    host._lowered.cache_clear()
+    emitted = pathlib.Path(str(host.lowered(registry.make("tic_tac_toe")).module.__file__)).read_text()
+    host._lowered.cache_clear()
+    docs = (pathlib.Path(__file__).parents[2] / "docs" / "lowering.md").read_text()
+    shown = [block for block in re.findall(r"```python\n(.*?)```", docs, re.DOTALL) if block.startswith("@njit")]
+    assert len(shown) == 2
+    for block in shown:
+        assert re.sub(r":\d+", "", block) in re.sub(r":\d+", "", emitted)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from boardrl import testing
+from boardrl import host, testing
 from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
 from boardrl.testing import play, sampled
 from boardrl.testing.check import PROPERTIES
@@ -437,6 +437,20 @@ class AcceptsTwoWinners(Pig):
                 raise
             one, two, total, turn = (min(int(number), 10) for number in numbers)
             return pig.State(jnp.array([one, two]), jnp.int32(total), jnp.int32(turn % 2), jnp.array(False))
+
+
+@planted("host_code_equals_jax")
+class HostForgetsTheTurn(TicTacToe):
+    """Its own facet is the lowered one of a game in which the same player moves on and on."""
+
+    def host(self):
+        facet = host.lowered(SamePlayerAgain())
+        return host.Handwritten(facet.module, {}, facet.pack, facet.unpack)
+
+
+class SamePlayerAgain(TicTacToe):
+    def step(self, state, move):
+        return super().step(state, move)._replace(turn=state.turn)
 
 
 @pytest.mark.usefixtures("quick_compile")

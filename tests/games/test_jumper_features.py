@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -87,18 +89,18 @@ def test_corner_opens_at_0_0_and_then_plays_at_random() -> None:
 def test_linear_takes_the_action_with_the_greatest_weighted_sum() -> None:
     game = Jumper(3)
     state = game.from_text("3\nW - -\n- B -\n- - -\nW")
+    linear = jax.jit(functools.partial(game.strategies["linear"], game), static_argnames=("pieces", "safe"))
     # A hop over the enemy leads by two pieces, all places by one.
-    logits = np.asarray(game.strategies["linear"](game, state, pieces=1.0, safe=0.0))
+    logits = np.asarray(linear(state, pieces=1.0, safe=0.0))
     best = np.flatnonzero(np.isfinite(logits) & np.asarray(game.legal(state)))
     assert best.tolist() == [9 * 8]  # down-right from cell 0
-    # Weighing only safety, a place in a corner that cannot be jumped is as good as any.
-    cautious = np.asarray(game.strategies["linear"](game, state, pieces=0.0, safe=1.0))
-    chosen = np.flatnonzero(np.isfinite(cautious) & np.asarray(game.legal(state)))
-    values = [float(game.features(game.step(state, jnp.int32(a)), jnp.int32(0))[1]) for a in chosen]
-    others = np.setdiff1d(np.flatnonzero(game.legal(state)), chosen)
-    rest = [float(game.features(game.step(state, jnp.int32(a)), jnp.int32(0))[1]) for a in others]
-    assert len(set(values)) == 1
-    assert min(values) > max(rest)
+    # Weighing only safety, those actions that leave the most safe pieces.
+    cautious = np.asarray(linear(state, pieces=0.0, safe=1.0))
+    safe = jax.jit(jax.vmap(lambda a: game.features(game.step(state, a), jnp.int32(0))[1]))(jnp.arange(82))
+    legal = np.asarray(game.legal(state))
+    best = np.asarray(safe)[legal].max()
+    np.testing.assert_array_equal(np.isfinite(cautious)[legal], np.asarray(safe)[legal] == best)
+    assert 0 < np.isfinite(cautious)[legal].sum() < legal.sum()
 
 
 def test_greedy_and_linear_beat_random() -> None:

@@ -227,3 +227,8 @@ def test_a_board_with_too_many_chains_is_cut_short_and_says_so(size: int) -> Non
         after = facet.state(buffer[:count]).board
         places = (after != state.board).sum(1) == 1
         assert places.sum() == num_empty  # all places are there, whatever else is left out
+
+
+def test_boards_beyond_16_are_left_to_the_lowering() -> None:
+    assert Jumper(16).host() is not None
+    assert Jumper(17).host() is None

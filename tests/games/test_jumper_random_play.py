@@ -2,54 +2,11 @@
 
 from __future__ import annotations
 
-import numba
-import numpy as np
 import pytest
 
 from boardrl import host
-from games.jumper import Jumper, paths
-from games.jumper.bits import popcount
-from games.jumper.narrow import BLACK, WHITE, successors
-
-count, play = paths.count, paths.play
-NO_CELL = paths.NO_CELL
-
-
-@numba.njit
-def by_paths(size, num_games, seed):  # type: ignore[no-untyped-def]
-    """Wins of White, wins of Black, turns, and moves to choose from, with paths drawn evenly."""
-    np.random.seed(seed)  # noqa: NPY002 (Numba)
-    white = black = turns = choices = 0
-    for _ in range(num_games):
-        board = np.zeros(size * size, np.int8)
-        mover = 1
-        while (board == 0).any():
-            moves = count(board, size, mover, NO_CELL, 1)
-            play(board, size, mover, NO_CELL, np.random.randint(moves))  # noqa: NPY002
-            turns, choices, mover = turns + 1, choices + moves, 3 - mover
-        lead = (board == 1).sum() - (board == 2).sum()
-        white += lead > 0
-        black += lead < 0
-    return white, black, turns, choices
-
-
-@numba.njit
-def by_boards(first, buffer, work, num_games, seed):  # type: ignore[no-untyped-def]
-    """The same with distinct boards drawn evenly."""
-    np.random.seed(seed)  # noqa: NPY002 (Numba)
-    white = black = turns = choices = 0
-    row = first.copy()
-    for _ in range(num_games):
-        row[:] = first
-        moves = successors(row, buffer, work)
-        while moves:
-            turns, choices = turns + 1, choices + moves
-            row[:] = buffer[np.random.randint(moves)]  # noqa: NPY002
-            moves = successors(row, buffer, work)
-        lead = popcount(row[WHITE]) - popcount(row[BLACK])
-        white += lead > 0
-        black += lead < 0
-    return white, black, turns, choices
+from games.jumper import Jumper
+from games.jumper.random_play import by_boards, by_paths
 
 
 def test_random_play_over_paths() -> None:

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import registry
+from boardrl import registry, rollout
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL
+from boardrl.game import CHANCE, TERMINAL
 from games.ludo import Ludo
 from games.ludo.flags import PRESETS, Flags
 
@@ -226,3 +226,36 @@ def test_observation_is_seen_from_the_player():
 def test_moves_in_words(position, move, words):
     game = Ludo()
     assert game.move_text(game.from_text(position), jnp.int32(move)) == words
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def play_and_compare(game, states, uniforms):
+    """[T, 3] over random play: rolls, decisions, and in how many `settle` or `act` and `step` part."""
+
+    def move_of(state, uniform):
+        size = game.spec.num_moves
+        odds = jnp.zeros(size).at[: game.spec.num_outcomes].set(game.chance(state))
+        return rollout.sample(odds.at[: game.spec.num_actions].add(game.legal(state).astype(jnp.float32)), uniform)
+
+    def turn(states, uniforms):
+        moves, actor = jax.vmap(move_of)(states, uniforms), jax.vmap(game.actor)(states)
+        after = jax.vmap(game.step)(states, moves)
+        parts = []
+        for member, due in ((game.settle, actor == CHANCE), (game.act, actor >= 0)):
+            equal = jax.tree.map(lambda a, b: (a == b).reshape(64, -1).all(1), jax.vmap(member)(states, moves), after)
+            parts.append(due & ~jnp.stack(equal).all(0))
+        return after, jnp.stack([(actor == CHANCE).sum(), (actor >= 0).sum(), (parts[0] | parts[1]).sum()])
+
+    return jax.lax.scan(turn, states, uniforms)[1]
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_settle_and_act_are_step_in_the_fast_layout(rules):
+    game = Ludo(rules=rules, players=3, pieces=2)
+    states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (64, *leaf.shape)), game.init())
+    rolls, decisions, different = play_and_compare(game, states, jax.random.uniform(jax.random.key(0), (400, 64))).sum(
+        0
+    )
+    assert rolls > 1000
+    assert decisions > 1000
+    assert different == 0

@@ -35,7 +35,7 @@ def test_time_is_kept_to_within_the_scheduler_s_doing() -> None:
     for _ in range(5):
         results.append(search.search(search.game.init()))
     spent = time.thread_time() - cpu
-    assert all(result.milliseconds >= 30 for result in results)  # a whole tree takes longer than that
+    assert not any(result.exact for result in results)  # a whole tree takes longer than that
     assert spent < 5 * 0.040  # by the processor's clock: a busy machine does not count
     assert results[0].depth >= 3
 
