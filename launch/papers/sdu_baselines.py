@@ -13,7 +13,7 @@ import numpy as np
 
 from boardrl import arena, intervals, players, progress
 from games.ludo import Ludo
-from launch.papers.cell import Cell, Item
+from launch.papers.cell import Cell, Item, share
 
 TOLERANCE = {"% won": 1.0, "points a game": 0.02}  # of a point; a point of 100 is about 0.02 of 3
 LINEUPS = {
@@ -33,7 +33,7 @@ def first_seat(games: int, seed: int) -> Sequence[Cell]:
         played = _play(lineup, games, seed)
         returns = played.returns.astype(np.float64)
         won = int((returns.argmax(1) == 0).sum())
-        measured = {"% won": _share(won, games), "points a game": _mean(returns[:, 0])}
+        measured = {"% won": share(won, games), "points a game": _mean(returns[:, 0])}
         cells += [
             Cell(lineup, lineup.split(",")[0], unit, *measured[unit], expected=value, tolerance=TOLERANCE[unit])
             for unit, value in figures.items()
@@ -50,7 +50,7 @@ def by_seat(games: int, seed: int) -> Sequence[Cell]:
             lineup,
             f"seat {seat}",
             "% won",
-            *_share(int((winner == seat).sum()), games),
+            *share(int((winner == seat).sum()), games),
             expected=value,
             tolerance=TOLERANCE["% won"],
         )
@@ -63,12 +63,6 @@ def _play(lineup: str, games: int, seed: int) -> arena.Played:
     with progress.track(lineup, games, "games") as bar:
         seated = players.make_lineup(lineup, game)
         return arena.play(game, seated, np.arange(4)[None], num_games=games, seed=seed, tick=bar.update)
-
-
-def _share(won: int, games: int) -> tuple[float, float, float]:
-    """(%, low, high)."""
-    low, high = intervals.wilson(won, games)
-    return 100 * won / games, 100 * low, 100 * high
 
 
 def _mean(points: np.ndarray) -> tuple[float, float, float]:
