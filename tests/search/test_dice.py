@@ -136,4 +136,4 @@ def test_small_ludo(kind: str) -> None:
                 got, want = got[view : view + 1], want[view : view + 1]
             np.testing.assert_allclose(got, want, atol=1e-6)
             found.append(got[0])
-        assert len(set(np.round(found, 6))) > 3  # many of them can be decided within the depth
+        assert len(set(np.round(found, 6))) >= 3  # many of them can be decided within the depth
