@@ -56,6 +56,8 @@ class Game(Protocol[State]):
                         too}, for the player `greedy`
         encodings       {name: f(game, state, player) -> array}, other ways to observe a position
         action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
+        events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
+                        one step from `before` to `after`, of anybody or of the dice, for boardrl.rewards
         defaults        {algorithm: {field: value}}, settings that suit this game
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything
