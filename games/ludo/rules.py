@@ -205,11 +205,11 @@ class LudoRules:
     def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
         """[N, *] bool: which of a player's pieces the rules let move by a die."""
         land = functools.partial(landing.land, self.board, self.flags, pieces, turn, die=die)
-        return jax.vmap(lambda place: land(place=place).allowed)(_row(pieces, turn))
+        return jax.vmap(lambda place: land(place=place).allowed)(row_of(pieces, turn))
 
     def mine(self, state: State) -> Array:
         """[N, *] int8: the places of the player to act."""
-        return _row(state.pieces, state.turn)
+        return row_of(state.pieces, state.turn)
 
     def _rotate(self, state: State) -> State:
         turn = jnp.where(state.turn == self.players - 1, 0, state.turn + 1)
@@ -290,7 +290,7 @@ class LudoRules:
         return jnp.where(wait == wait.min(0, keepdims=True), seats, 0).sum(0, dtype=jnp.int8)
 
 
-def _row(pieces: Array, seat: Array) -> Array:
+def row_of(pieces: Array, seat: Array) -> Array:
     """[N, *] one seat's row of [P, N, *]."""
     here = landing.numbers(pieces.shape[0], seat) == seat[None]
     return jnp.where(here[:, None], pieces, 0).sum(0, dtype=pieces.dtype)
