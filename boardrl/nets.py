@@ -18,14 +18,14 @@ ACTIVATIONS = {"relu": nn.relu, "tanh": nn.tanh, "sigmoid": nn.sigmoid}
 
 
 class Sparse(NamedTuple):
-    """An array that is 0 but for a few entries: Σ_k weight_k e_{index_k}, where indices may repeat."""
+    """An array that is 0 but for a few entries: Σ_k weight_k e_{place_k}, where places may repeat."""
 
-    index: Array  # [K] int32
-    weight: Array  # [K] float32
+    places: Array  # [K] int32
+    weights: Array  # [K] float32
 
     def dense(self, size: int) -> Array:
         """[size] the array itself."""
-        return jnp.zeros(size, jnp.float32).at[self.index].add(self.weight, mode="promise_in_bounds")
+        return jnp.zeros(size, jnp.float32).at[self.places].add(self.weights, mode="promise_in_bounds")
 
 
 class MLP(nn.Module):
@@ -44,8 +44,8 @@ class MLP(nn.Module):
             # Row by row: many times faster than a product with an array that is mostly 0.
             table = first.variables["params"]
             y = table["bias"]
-            for k in range(x.index.shape[0]):
-                y += x.weight[k] * table["kernel"].at[x.index[k]].get(mode="promise_in_bounds")
+            for k in range(x.places.shape[0]):
+                y += x.weights[k] * table["kernel"].at[x.places[k]].get(mode="promise_in_bounds")
         else:
             y = first(x.ravel())
         for layer in others:
