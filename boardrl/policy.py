@@ -70,11 +70,16 @@ def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, pla
     return jnp.where(over, game.returns(after), value(params, after, player))
 
 
+def afterstates(game: Game[Any], state: Any) -> Any:
+    """[A] states after each action of a decision; meaningless for illegal ones."""
+    act = getattr(game, "act", game.step)
+    return jax.vmap(act, (None, 0))(state, jnp.arange(game.spec.num_actions))
+
+
 def afterstate_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
     """[A, P] value of every action's afterstate; meaningless for illegal ones."""
     player = jnp.maximum(game.actor(state), 0)
-    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
-    return jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(after)
+    return jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(afterstates(game, state))
 
 
 def state_value(game: Game[Any], value: Value, params: Any, state: Any) -> Array:

@@ -1,6 +1,7 @@
-"""Measures how well a searcher keeps to its budget of time and memory while the machine is busy.
+"""Measures how well searchers keep to their budgets of time and memory while the machine is busy.
 
-    python -m launch.measure_budget --moves=2000 --player='negascout(ms=20,kilobytes=1024)'
+    python -m launch.measure_budget
+    python -m launch.measure_budget --game=jumper:size=8 --player='negascout(ms=20,kilobytes=1024)'
 
 Other processes keep every core busy. The positions come from random play. What counts is the whole move: from the
 state to the action that the player chooses.
@@ -8,30 +9,42 @@ state to the action that the player chooses.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import multiprocessing
 import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
-import jax
 import numpy as np
+import rich.console
+import rich.table
 
 from boardrl import host, players, progress, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, TERMINAL
+from boardrl.game import TERMINAL
 from launch import cli, lineup, output
+from search import walk
 from search.player import SearchPlayer
 
 MOST_OVER_MS = 10.0  # at the 99.9th percentile
+CASES = (  # measured unless the user names one
+    ("tic_tac_toe", "minimax(ms=5,kilobytes=256)"),
+    ("jumper:size=6", "negascout(ms=5,kilobytes=1024)"),
+    ("jumper:size=6", "negascout(ms=20,kilobytes=1024)"),
+    ("jumper:size=6", "alphabeta(ms=50,kilobytes=65536)"),
+    ("ludo:players=2", "expectimax(ms=20,kilobytes=1024)"),
+    ("ludo", "maxn(ms=10,kilobytes=1024)"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    game: str = setting("jumper:size=6", "the game, with its options")
-    player: str = setting("negascout(ms=20,kilobytes=1024)", "a searcher with a limit of milliseconds")
-    moves: int = setting(2000, "how many moves to measure")
+    game: str = setting("jumper:size=6", "the game, with its options; for --player")
+    player: str = setting("", "a searcher with a limit of milliseconds; empty: several, on several games")
+    moves: int = setting(2000, "how many moves to measure of each")
     busy: int = setting(0, "processes that keep the machine busy; 0: one a core")
     seed: int = setting(0, "of the positions")
     json: str = setting("", "file for the numbers; empty: none")
@@ -39,28 +52,86 @@ class Config:
 
 
 def main(config: Config) -> None:
+    if config.moves < 1 or config.busy < 0:
+        raise UserError(f"--moves={config.moves} --busy={config.busy}: expected at least 1 move and no negative number")
     path = output.free_path("json", config.json, overwrite=config.overwrite)
-    game = registry.make(config.game)
-    player = players.make(config.player, game, lineup.MAKERS).host
-    if not isinstance(player, SearchPlayer) or not player.searcher.budget.ms:
-        raise UserError(f"--player={config.player} has no time to keep to; expected a searcher with ms=…")
+    cases = ((config.game, config.player),) if config.player else CASES
+    searchers = [make(game, player) for game, player in cases]
     num_busy = config.busy or os.cpu_count() or 1
-    others = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(num_busy)]
+    content = []
+    with busy(num_busy):
+        for (game, player), searcher in zip(cases, searchers, strict=True):
+            used = measure(searcher, config, f"{game}, {player}")
+            content.append({"game": game, "player": player, "busy_processes": num_busy, **summary(searcher, used)})
+    show(content)
+    output.write_json(path, content)
+
+
+def make(game: str, text: str) -> SearchPlayer:
+    player = players.make(text, registry.make(game), lineup.MAKERS).host
+    if not isinstance(player, SearchPlayer) or not player.searcher.budget.ms:
+        raise UserError(f"--player={text} has no time to keep to; expected a searcher with ms=…")
+    return player
+
+
+@contextlib.contextmanager
+def busy(number: int) -> Iterator[None]:
+    """Keeps that many cores busy meanwhile."""
+    others = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(number)]
     for other in others:
         other.start()
     try:
         time.sleep(1.0)  # until they spin
-        used = measure(player, config)
+        yield
     finally:
         for other in others:
             other.terminate()
+
+
+def spin() -> None:
+    """Keeps a core busy until the process is ended."""
+    parent = os.getppid()
+    os.setsid()  # other work: Linux may schedule the processes of one session as one
+    while os.getppid() == parent:
+        for _ in range(100_000):
+            pass
+
+
+def measure(player: SearchPlayer, config: Config, title: str) -> np.ndarray:
+    """[moves, 2] milliseconds from a state to the player's action, by the clock and by the processor."""
+    facet, rng = player.searcher.facet, np.random.default_rng(config.seed)
+    used: list[tuple[float, float]] = []
+    row = facet.rows()
+    facet.init(row)
+    with progress.track(title, config.moves, "moves") as bar:
+        while len(used) < config.moves:
+            row = random_decision(facet, rng, row)
+            state = facet.state(row)
+            began, began_thread = time.perf_counter(), time.thread_time()
+            player.choose(facet.game, state, rng)
+            used.append(((time.perf_counter() - began) * 1e3, (time.thread_time() - began_thread) * 1e3))
+            player.reset()
+            row = walk.step(facet, row, rng)
+            bar.update(len(used))
+    return np.array(used)
+
+
+def random_decision(facet: host.Facet, rng: np.random.Generator, row: np.ndarray) -> np.ndarray:
+    """The row, or the next one of a random game in which somebody decides; a new game after the end."""
+    work = facet.work()
+    while (who := facet.actor(row, work)) < 0:
+        if who == TERMINAL:
+            facet.init(row)
+        else:
+            row = walk.step(facet, row, rng)
+    return row
+
+
+def summary(player: SearchPlayer, used: np.ndarray) -> dict[str, Any]:
     budget = player.searcher.budget
     over, processor_over = (used - budget.ms).T
     content: dict[str, Any] = {
-        "game": config.game,
-        "player": config.player,
         "moves": len(used),
-        "busy_processes": num_busy,
         "over_ms_median": float(np.median(over)),
         "over_ms_99": float(np.quantile(over, 0.99)),
         "over_ms_99_9": float(np.quantile(over, 0.999)),
@@ -70,61 +141,23 @@ def main(config: Config) -> None:
         "bytes": player.searcher.memory.num_bytes,
         "bytes_allowed": 1024 * budget.kilobytes,
     }
-    for name, value in content.items():
-        print(f"{name:24}{value:.3f}" if isinstance(value, float) else f"{name:24}{value}")
-    kept = content["over_ms_99_9"] <= MOST_OVER_MS and content["bytes"] <= content["bytes_allowed"]
-    print("kept" if kept else f"not kept: expected at most {MOST_OVER_MS} ms over at the 99.9th percentile")
-    output.write_json(path, content)
+    content["kept"] = content["over_ms_99_9"] <= MOST_OVER_MS and content["bytes"] <= content["bytes_allowed"]
+    return content
 
 
-def measure(player: SearchPlayer, config: Config) -> np.ndarray:
-    """[moves, 2] milliseconds from a state to the player's action, by the clock and by the processor."""
-    facet, rng = player.searcher.facet, np.random.default_rng(config.seed)
-    used: list[tuple[float, float]] = []
-    state: Any = None
-    with progress.track("moves", config.moves, "moves") as bar:
-        while len(used) < config.moves:
-            state = random_decision(facet, rng, state)
-            began, began_thread = time.perf_counter(), time.thread_time()
-            player.choose(facet.game, state, rng)
-            used.append(((time.perf_counter() - began) * 1e3, (time.thread_time() - began_thread) * 1e3))
-            player.reset()
-            bar.update(len(used))
-    return np.array(used)
-
-
-def random_decision(facet: host.Facet, rng: np.random.Generator, state: Any) -> Any:
-    """The next position of a random game in which somebody decides; a new game after the end, or without a state."""
-    spec, work = facet.game.spec, facet.work()
-    mask, probs = np.zeros(spec.num_actions, np.bool_), np.zeros(spec.num_outcomes, np.float32)
-    row = facet.row(jax.device_get(facet.game.init()) if state is None else state)
-    fresh = state is None
-    while True:
-        who = facet.actor(row, work)
-        if who == TERMINAL:
-            facet.init(row)
-            fresh = True
-            continue
-        if who >= 0 and fresh:
-            return facet.state(row)
-        if who == CHANCE:
-            facet.chance(row, probs, work)
-            move = rng.choice(len(probs), p=probs.astype(np.float64) / probs.sum(dtype=np.float64))
-        else:
-            facet.legal(row, mask, work)
-            move = rng.choice(np.flatnonzero(mask))
-            fresh = True
-        after = facet.rows()
-        facet.step(row, int(move), after, work)
-        row = after
-
-
-def spin() -> None:
-    """Keeps a core busy until the process is ended."""
-    parent = os.getppid()
-    while os.getppid() == parent:
-        for _ in range(100_000):
-            pass
+def show(content: list[dict[str, Any]]) -> None:
+    moves, number = content[0]["moves"], content[0]["busy_processes"]
+    table = rich.table.Table(title=f"over budget, {moves} moves each, {number} busy processes")
+    for column in ("game", "player", "ms: median", "99 %", "99.9 %", "most", "processor 99.9 %", "kilobytes", ""):
+        table.add_column(column, justify="left" if column in ("game", "player", "") else "right")
+    for case in content:
+        names = ("over_ms_median", "over_ms_99", "over_ms_99_9", "over_ms_most", "processor_over_ms_99_9")
+        numbers = [f"{case[name]:+.2f}" for name in names]
+        kilobytes = f"{case['bytes'] / 1024:,.0f} of {case['bytes_allowed'] // 1024:,}"
+        table.add_row(case["game"], case["player"], *numbers, kilobytes, "kept" if case["kept"] else "NOT KEPT")
+    rich.console.Console(width=150).print(table)
+    if not all(case["kept"] for case in content):
+        print(f"expected at most {MOST_OVER_MS:g} ms over at the 99.9th percentile, and no byte")
 
 
 if __name__ == "__main__":

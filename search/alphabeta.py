@@ -16,35 +16,36 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
+from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.borrowed import borrowed
 from search.clock import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
 from search.identity import identity
-from search.order import DONE, best_left, note_cutoff, score, signature
+from search.order import DONE, HISTORY_SIZE, KILLERS_A_PLY, best_left, note_cutoff, score, signature
+from search.reach import HISTORY, KILLERS, PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
 from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
 
 SCOUT, USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(5))
 
 
 @numba.njit(cache=True, nogil=True)
-def search(memory, depth, alpha, beta):
+def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there."""
+    me = actor(matrix(control, ROWS, WORDS, np.uint64)[0], vector(control, WORK, np.uint64))
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
-    rows, scores, table, killers, history, pv, control, weights, scratch, work = memory
-    rows = borrowed(rows)
-    return visit(
-        rows, scores, table, killers, history, pv, control, weights, scratch, work,
-        np.int64(0), np.int64(1), depth, alpha, beta, np.int64(actor(rows[0], work)), np.int64(0),
-    )  # fmt: skip
+    return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(me), np.int64(0))
 
 
 @numba.njit(cache=True, nogil=True)
-def visit(
-    rows, scores, table, killers, history, pv, control, weights, scratch, work, at, top, depth, alpha, beta, me, ply
-):
+def visit(control, at, top, depth, alpha, beta, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
+    rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)
+    pv = matrix(control, PV, control[PV + 2], np.int32)
+    weights, scratch = vector(control, WEIGHTS, np.float32), vector(control, SCRATCH, np.float32)
+    table, scores = matrix(control, TABLE, 2, np.uint64), matrix(control, SCORES, 1, np.float64)
+    killers = matrix(control, KILLERS, KILLERS_A_PLY, np.int32)
+    history = matrix(control, HISTORY, HISTORY_SIZE, np.int32)
+
     # 1. Count, and give up when a limit is reached.
     count(control)
     pv[ply, 0] = 0
@@ -113,15 +114,9 @@ def visit(
                 high = np.nextafter(floor, np.inf)
             while True:
                 if who == me:
-                    value = visit(
-                        rows, scores, table, killers, history, pv, control, weights, scratch, work,
-                        child, free, left, low, high, who, ply + 1,
-                    )  # fmt: skip
+                    value = visit(control, child, free, left, low, high, who, ply + 1)
                 else:
-                    value = -visit(
-                        rows, scores, table, killers, history, pv, control, weights, scratch, work,
-                        child, free, left, -high, -low, who, ply + 1,
-                    )  # fmt: skip
+                    value = -visit(control, child, free, left, -high, -low, who, ply + 1)
                 if high == beta or value <= floor or value >= beta:
                     break
                 low, high = np.nextafter(value, -np.inf), beta  # it is at least this

@@ -29,7 +29,8 @@ OVERFLOWS = 12  # positions that were not expanded for want of memory
 BEGAN = 13
 STALL = 14  # how long other processes have kept this one waiting, lately at most
 OPTIONS = 16  # from here on: the options, as each searcher numbers them
-WORDS = 32
+ARRAYS = 24  # from here on: where the arrays are, see `search.reach`
+WORDS = 52
 
 FIRST_POLL = 64  # nodes
 POLL_NS = 100_000  # between two looks at the clock, about

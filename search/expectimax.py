@@ -16,34 +16,37 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, actor, chance, returns, step, successors
+from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.borrowed import borrowed
 from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
 from search.identity import identity
 from search.order import signature
+from search.reach import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
 from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
 
 STAR, USE_TABLE = OPTIONS, OPTIONS + 1
 LEAST = -1.0  # that a player can get
 MOST = 1.0
 ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and the bounds of its value
+COLUMNS = 3
 
 
 @numba.njit(cache=True, nogil=True)
-def search(memory, depth, alpha, beta):
+def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to VIEW."""
-    rows, scores, table, _, _, pv, control, weights, scratch, work = memory
-    rows = borrowed(rows)
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
-    at, top, ply = np.int64(0), np.int64(1), np.int64(0)
-    return visit(rows, scores, table, pv, control, weights, scratch, work, at, top, depth, alpha, beta, ply)
+    return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(0))
 
 
 @numba.njit(cache=True, nogil=True)
-def visit(rows, scores, table, pv, control, weights, scratch, work, at, top, depth, alpha, beta, ply):
+def visit(control, at, top, depth, alpha, beta, ply):
     """The value of rows[at]; rows from `top` on are free."""
+    rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)
+    scores, pv = matrix(control, SCORES, COLUMNS, np.float64), matrix(control, PV, control[PV + 2], np.int32)
+    weights, scratch = vector(control, WEIGHTS, np.float32), vector(control, SCRATCH, np.float32)
+    table = matrix(control, TABLE, 2, np.uint64)
+
     # 1. Leaves.
     count(control)
     pv[ply, 0] = 0
@@ -107,19 +110,13 @@ def visit(rows, scores, table, pv, control, weights, scratch, work, at, top, dep
                 left = depth - (np.int64(actor(rows[free], work)) != roller)
                 if roller == view:
                     enough = (beta - unknown_low) / odds + LEAST
-                    value = visit(
-                        rows, scores, table, pv, control, weights, scratch, work,
-                        free, free + 1, left, LEAST, enough, ply + 1,
-                    )  # fmt: skip
+                    value = visit(control, free, free + 1, left, LEAST, enough, ply + 1)
                     if value > LEAST:
                         unknown_low += odds * (value - scores[child, LOW])
                         scores[child, LOW] = value
                 else:
                     enough = (alpha - unknown_high) / odds + MOST
-                    value = visit(
-                        rows, scores, table, pv, control, weights, scratch, work,
-                        free, free + 1, left, enough, MOST, ply + 1,
-                    )  # fmt: skip
+                    value = visit(control, free, free + 1, left, enough, MOST, ply + 1)
                     if value < MOST:
                         unknown_high += odds * (value - scores[child, HIGH])
                         scores[child, HIGH] = value
@@ -140,10 +137,7 @@ def visit(rows, scores, table, pv, control, weights, scratch, work, at, top, dep
                 if control[STAR] > 0:
                     low, high = (alpha - best - unknown_high) / odds, (beta - best - unknown_low) / odds
                 left = depth - (np.int64(actor(rows[child], work)) == CHANCE)
-                value = visit(
-                    rows, scores, table, pv, control, weights, scratch, work,
-                    child, free, left, low, high, ply + 1,
-                )  # fmt: skip
+                value = visit(control, child, free, left, low, high, ply + 1)
                 if control[STOPPED]:
                     return 0.0
                 best += odds * value
@@ -175,10 +169,7 @@ def visit(rows, scores, table, pv, control, weights, scratch, work, at, top, dep
             # The first comes out of its place, and those before it move up by one.
             child = first if number == 0 else top + number - (top + number <= first)
             left = depth - (np.int64(actor(rows[child], work)) != who)
-            value = visit(
-                rows, scores, table, pv, control, weights, scratch, work,
-                child, free, left, floor, ceiling, ply + 1,
-            )  # fmt: skip
+            value = visit(control, child, free, left, floor, ceiling, ply + 1)
             if control[STOPPED]:
                 return 0.0
             if sign * value > sign * best:

@@ -15,7 +15,7 @@ from boardrl import host
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from search import alphabeta, expectimax, maxn, minimax
+from search import alphabeta, expectimax, maxn, minimax, walk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +85,13 @@ def refuse_other_than_two_players(name: str, game: Any) -> None:
         raise UserError(
             f"{name} plays games of two players, and {spec.name} has {spec.num_players}; use maxn or paranoid"
         )
-    if spec.return_sum != 0:
-        raise UserError(f"{name} plays games in which one wins what the other loses, unlike {spec.name}; use maxn")
+    refuse_open_sums(name, game)
 
 
 def refuse_dice(name: str, game: Any) -> None:
     refuse_other_than_two_players(name, game)
+    if game.spec.return_sum != 0:  # values change sign with the turn
+        raise UserError(f"{name} plays games in which one wins what the other loses, unlike {game.spec.name}; use maxn")
     if game.spec.num_outcomes and has_dice(game):
         raise UserError(dice_sentence(name, game))
 
@@ -112,23 +113,15 @@ def dice_sentence(name: str, game: Any) -> str:
 def has_dice(game: Any) -> bool:
     """Whether chance has a say after the first decision; a game that only deals at random is searched after that."""
     facet, rng = host.of(game), np.random.default_rng(0)
-    work, mask, probs = facet.work(), np.zeros(game.spec.num_actions, np.bool_), np.zeros(game.spec.num_outcomes, "f4")
-    row, after = facet.rows(), facet.rows()
+    row, work = facet.rows(), facet.work()
     facet.init(row)
     decided = False
     for _ in range(min(game.spec.max_steps, 1000)):
         who = facet.actor(row, work)
         if who == TERMINAL or (who == CHANCE and decided):
             return bool(who == CHANCE)
-        if who == CHANCE:
-            facet.chance(row, probs, work)
-            move = rng.choice(len(probs), p=probs.astype("f8") / probs.sum(dtype="f8"))
-        else:
-            decided = True
-            facet.legal(row, mask, work)
-            move = rng.choice(np.flatnonzero(mask))
-        facet.step(row, int(move), after, work)
-        row, after = after, row
+        decided |= who >= 0
+        row = walk.step(facet, row, rng)
     return False
 
 

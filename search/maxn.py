@@ -10,29 +10,34 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, step, successors
+from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.borrowed import borrowed
 from search.clock import CUTS, OVERFLOWS, STOPPED, count
 from search.evaluator import evaluate_all
+from search.reach import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 
 ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the first player's value
 TIE = 1e-9  # moves that differ by less are equally good
 
 
 @numba.njit(cache=True, nogil=True)
-def search(memory, depth, alpha, beta):
+def search(control, depth, alpha, beta):
     """The values of the position in rows[0], left in scores[0, VALUES:]; no window is used."""
-    rows, scores, _, _, _, pv, control, weights, scratch, work = memory
-    rows = borrowed(rows)
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
-    visit(rows, scores, pv, control, weights, scratch, work, np.int64(0), np.int64(1), depth, np.int64(0))
+    visit(block(control), np.int64(0), np.int64(1), np.int64(depth), np.int64(0))
     return 0.0
 
 
 @numba.njit(cache=True, nogil=True)
-def visit(rows, scores, pv, control, weights, scratch, work, at, top, depth, ply):
+def visit(control, at, top, depth, ply):
     """Writes the values of rows[at] into scores[at, VALUES:]; rows from `top` on are free."""
+    rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)
+    scores, pv = (
+        matrix(control, SCORES, VALUES + NUM_PLAYERS, np.float64),
+        matrix(control, PV, control[PV + 2], np.int32),
+    )
+    weights, scratch = vector(control, WEIGHTS, np.float32), vector(control, SCRATCH, np.float32)
+
     # 1. Leaves.
     count(control)
     pv[ply, 0] = 0
@@ -71,7 +76,7 @@ def visit(rows, scores, pv, control, weights, scratch, work, at, top, depth, ply
     for child in range(top, free):
         after = np.int64(actor(rows[child], work))
         left = depth - (after == CHANCE if who == CHANCE else after != who)
-        visit(rows, scores, pv, control, weights, scratch, work, child, free, left, ply + 1)
+        visit(control, child, free, left, ply + 1)
         if control[STOPPED]:
             return
         if who >= 0 and scores[child, VALUES + who] > best + TIE:

@@ -8,12 +8,23 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.host import Facet
-from search import clock, order
+from search import clock, order, reach
 from search.evaluators import Evaluator
 from search.table import ENTRY_BYTES
 
 MOST_PLIES = 255
 AMPLE = 4  # times ROOM rows a ply, where there is memory enough: turns of many actions may have many successors
+ADDRESSES = {
+    "rows": reach.ROWS,
+    "scores": reach.SCORES,
+    "table": reach.TABLE,
+    "killers": reach.KILLERS,
+    "history": reach.HISTORY,
+    "pv": reach.PV,
+    "weights": reach.WEIGHTS,
+    "scratch": reach.SCRATCH,
+    "work": reach.WORK,
+}
 
 
 class Memory(NamedTuple):
@@ -23,7 +34,7 @@ class Memory(NamedTuple):
     scores: np.ndarray  # [R, S] float64 of successors: the order to try them, or the odds and bounds of outcomes
     table: np.ndarray  # [N, 2] uint64
     killers: np.ndarray  # [plies + 1, 2] int32
-    history: np.ndarray  # [P, HISTORY] int32
+    history: np.ndarray  # [P, HISTORY_SIZE] int32
     pv: np.ndarray  # [plies + 1, plies + 2] int32: from each ply the best line's length and successors' numbers
     control: np.ndarray  # int64, see `search.clock`
     weights: np.ndarray  # float32, of the evaluator
@@ -53,10 +64,10 @@ def allocate(
     scratch = max(evaluator.scratch, module.NUM_FEATURES, game.num_players, game.num_outcomes)
     scratch += scratch % 2  # so that it is a number of whole words
     fixed = 8 * clock.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
-    fixed += 4 * order.HISTORY * game.num_players + 2 * ENTRY_BYTES + row_bytes
+    fixed += 4 * order.HISTORY_SIZE * game.num_players + 2 * ENTRY_BYTES + row_bytes
 
     def bytes_of(plies: int) -> int:
-        return fixed + plies * room * row_bytes + 4 * (plies + 1) * (plies + 2 + order.KILLERS)
+        return fixed + plies * room * row_bytes + 4 * (plies + 1) * (plies + 2 + order.KILLERS_A_PLY)
 
     total = 1024 * kilobytes
     least = min(depth or 1, MOST_PLIES)
@@ -79,8 +90,8 @@ def allocate(
         rows=facet.rows(num_rows),
         scores=np.zeros((num_rows, score_columns)),
         table=np.zeros((entries, 2), np.uint64),
-        killers=np.zeros((plies + 1, order.KILLERS), np.int32),
-        history=np.zeros((game.num_players, order.HISTORY), np.int32),
+        killers=np.zeros((plies + 1, order.KILLERS_A_PLY), np.int32),
+        history=np.zeros((game.num_players, order.HISTORY_SIZE), np.int32),
         pv=np.zeros((plies + 1, plies + 2), np.int32),
         control=np.zeros(clock.WORDS, np.int64),
         weights=weights,
@@ -88,6 +99,9 @@ def allocate(
         work=facet.work(),
     )
     assert memory.num_bytes <= total
+    for name, place in ADDRESSES.items():
+        array = getattr(memory, name)
+        memory.control[place : place + 3] = (array.ctypes.data, *array.shape, 1)[:3]
     return memory
 
 

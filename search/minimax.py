@@ -8,25 +8,27 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import ROOM, TRUNCATED, actor, returns, successors
+from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.borrowed import borrowed
 from search.clock import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate
+from search.reach import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 
 
 @numba.njit(cache=True, nogil=True)
-def search(memory, depth, alpha, beta):
+def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there; the window is not used."""
-    rows, _, _, _, _, pv, control, weights, scratch, work = memory
-    rows = borrowed(rows)
-    at, top, me, ply = np.int64(0), np.int64(1), np.int64(actor(rows[0], work)), np.int64(0)
-    return visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply)
+    me = actor(matrix(control, ROWS, WORDS, np.uint64)[0], vector(control, WORK, np.uint64))
+    # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
+    return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), np.int64(me), np.int64(0))
 
 
 @numba.njit(cache=True, nogil=True)
-def visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply):
+def visit(control, at, top, depth, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
+    rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)
+    pv = matrix(control, PV, control[PV + 2], np.int32)
+    weights, scratch = vector(control, WEIGHTS, np.float32), vector(control, SCRATCH, np.float32)
     count(control)
     pv[ply, 0] = 0
     if control[STOPPED]:
@@ -57,7 +59,7 @@ def visit(rows, pv, control, weights, scratch, work, at, top, depth, me, ply):
                 value = -value
             pv[ply + 1, 0] = 0
         else:
-            value = visit(rows, pv, control, weights, scratch, work, child, free, left, who, ply + 1)
+            value = visit(control, child, free, left, who, ply + 1)
             if who != me:
                 value = -value
         if control[STOPPED]:

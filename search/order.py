@@ -9,9 +9,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-KILLERS = 2  # a ply
+KILLERS_A_PLY = 2
 SIGNATURES = 1 << 16
-HISTORY = 1 << 11  # signatures that history tells apart, a player
+HISTORY_SIZE = 1 << 11  # signatures that history tells apart, a player
 MOST_HISTORY = 1 << 24
 TABLE_SCORE, KILLER_SCORE = 1 << 30, 1 << 28
 DONE = -(1 << 30)
@@ -35,7 +35,7 @@ def score(move, table_move, killers, history, ply, seat, use_killers, use_histor
     if use_killers and (killers[ply, 0] == move or killers[ply, 1] == move):
         return KILLER_SCORE
     if use_history:
-        return history[seat, move & (HISTORY - 1)]
+        return history[seat, move & (HISTORY_SIZE - 1)]
     return 0
 
 
@@ -45,7 +45,7 @@ def note_cutoff(move, killers, history, ply, seat, depth):
     if killers[ply, 0] != move:
         killers[ply, 1] = killers[ply, 0]
         killers[ply, 0] = move
-    place = move & (HISTORY - 1)
+    place = move & (HISTORY_SIZE - 1)
     history[seat, place] = min(history[seat, place] + depth * depth, MOST_HISTORY)
 
 

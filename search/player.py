@@ -16,7 +16,7 @@ from boardrl.game import CHANCE, Game
 from boardrl.host import Facet
 from boardrl.options import Option
 from boardrl.players import Learned, Player
-from search import evaluators, kinds, line
+from search import evaluators, kinds, line, walk
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
 
@@ -71,13 +71,10 @@ class SearchPlayer:
     def _warm_up(self) -> None:
         """Compiles what a move needs besides the search."""
         facet, work = self.searcher.facet, self.searcher.memory.work
-        row, after = facet.rows(), facet.rows()
+        row, rng = facet.rows(), np.random.default_rng(0)
         facet.init(row)
-        probs = np.zeros(facet.game.spec.num_outcomes, np.float32)
-        while facet.actor(row, work) == CHANCE:
-            facet.chance(row, probs, work)
-            facet.step(row, int(probs.argmax()), after, work)
-            row, after = after, row
+        while facet.actor(row, work) == CHANCE:  # at random: one face alone may never let anybody move
+            row = walk.step(facet, row, rng)
         if facet.actor(row, work) >= 0:
             self._follow(line.turns(facet, self.searcher.search_row(row, ms=1.0).line[:2])[0])
 

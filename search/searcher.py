@@ -80,7 +80,7 @@ class Searcher:
         row = self.memory.rows[0]
         self.facet.init(row)
         clock.start(self.memory.control, 1, 0)
-        self._kernel.search(self.memory, 1, -np.inf, np.inf)
+        self._kernel.search(self.memory.control, 1, -np.inf, np.inf)
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
         self._evaluate(row)
@@ -158,7 +158,7 @@ class Searcher:
             low, high = expected - width, expected + width
         while True:
             control[clock.CUTS] = 0
-            value = float(self._kernel.search(self.memory, depth, low, high))
+            value = float(self._kernel.search(control, depth, low, high))
             if control[clock.STOPPED] or low < value < high or (low, high) == (-np.inf, np.inf):
                 return value
             low, high = (-np.inf, high) if value <= low else (low, np.inf)

@@ -14,7 +14,7 @@ import numpy as np
 
 from boardrl import arena, intervals, players, progress
 from games.ludo import Ludo
-from launch.papers.cell import Cell, Item
+from launch.papers.cell import Cell, Item, share
 
 TOLERANCE = {"% won": 1.0, "points a game": 0.02}  # of a point; a point of 100 is about 0.02 of 3
 LINEUPS = {
@@ -47,8 +47,10 @@ def by_seat(games: int, seed: int) -> Sequence[Cell]:
             # Four of a kind: whoever sits there counts, not only the first player of the lineup.
             won = (returns if lineup == FOUR_RANDOM else returns[seat : seat + 1]).argmax(2) == seat
             expected = before[seat] if before else None
-            share = _measure(won.ravel(), "% won")
-            cells.append(Cell(lineup, f"seat {seat}", "% won", *share, expected=expected, tolerance=TOLERANCE["% won"]))
+            numbers = _measure(won.ravel(), "% won")
+            cells.append(
+                Cell(lineup, f"seat {seat}", "% won", *numbers, expected=expected, tolerance=TOLERANCE["% won"])
+            )
     return cells
 
 
@@ -80,8 +82,7 @@ def _returns(lineup: str, games: int, seed: int) -> np.ndarray:
 def _measure(values: np.ndarray, unit: str) -> tuple[float, float, float]:
     """(%, low, high) of a truth by Wilson, or (mean, low, high) by the normal approximation."""
     if unit == "% won":
-        low, high = intervals.wilson(int(values.sum()), len(values))
-        return 100 * float(values.mean()), 100 * low, 100 * high
+        return share(int(values.sum()), len(values))
     z = statistics.NormalDist().inv_cdf((1 + intervals.CONFIDENCE) / 2)
     mean, reach = float(values.mean()), float(z * values.std() / np.sqrt(len(values)))
     return mean, mean - reach, mean + reach

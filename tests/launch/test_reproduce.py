@@ -5,7 +5,7 @@ import json
 import pytest
 
 from launch import cli, reproduce
-from launch.papers import sdu_baselines
+from launch.papers import jumper_baselines, sdu_baselines
 from launch.papers.cell import Cell
 
 
@@ -64,7 +64,10 @@ def test_verdicts(cell, verdict):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--paper=nobody1999",), "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, sdu_baselines"),
+        (
+            ("--paper=nobody1999",),
+            "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, jumper_baselines",
+        ),
         (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2, readings"),
         (("--games=-1",), "--games=-1 is no number of games"),
     ],
@@ -72,3 +75,18 @@ def test_verdicts(cell, verdict):
 def test_mistakes_are_one_sentence(arguments, sentence, capsys):
     assert run(*arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_sample_of_other_shares_agrees_up_to_a_size():
+    """χ² with two degrees of freedom passes 5.991 in 5 % of samples: here n (0.1² / 0.5 + 0.1² / 0.4) = 5.991."""
+    assert jumper_baselines.doubt([0.5, 0.4, 0.1], [0.6, 0.3, 0.1]) == pytest.approx(5.991 / 0.045)
+
+
+def test_random_play_of_jumper_adds_up(tmp_path):
+    out = tmp_path / "out.json"
+    assert run("--paper=jumper_baselines", "--games=500", f"--json={out}") == 0
+    (item,) = json.loads(out.read_text())["items"]
+    by_name = {(cell["row"], cell["what"]): cell["ours"] for cell in item["cells"]}
+    for kind in ("every path alike", "every board alike"):
+        assert sum(by_name[kind, side] for side in ("White", "Black", "drawn")) == pytest.approx(100)
+    assert by_name["moves a turn", "paths"] == pytest.approx(26.2, abs=0.5)

@@ -99,6 +99,44 @@ class Pig:
         return pig.State(*(np.array(part, np.int32) for part in (scores, totals, seats)), np.array(rolling))
 
 
+class OnRows:
+    """Any game whose outcomes are equally likely; a position is the bytes of a row, stepped by the compiled rules."""
+
+    def __init__(self, facet: Any) -> None:
+        self.facet, self.work = facet, facet.work()
+        row = facet.rows()
+        facet.init(row)
+        self.first = row.tobytes()
+
+    def row(self, position: bytes) -> np.ndarray:
+        return np.frombuffer(position, np.uint64).copy()
+
+    def actor(self, position: bytes) -> int:
+        return int(self.facet.actor(self.row(position), self.work))
+
+    def over(self, position: bytes) -> float | None:
+        return 0.0 if self.actor(position) == TERMINAL else None
+
+    def returns(self, position: bytes) -> np.ndarray:
+        result = np.zeros(self.facet.game.spec.num_players, np.float32)
+        self.facet.returns(self.row(position), result, self.work)
+        return result
+
+    def moves(self, position: bytes) -> list[bytes]:
+        spec, row = self.facet.game.spec, self.row(position)
+        if self.actor(position) == CHANCE:
+            mask = np.zeros(spec.num_outcomes, np.float32)
+            self.facet.chance(row, mask, self.work)
+            assert len(set(mask[mask > 0].tolist())) == 1
+        else:
+            mask = np.zeros(spec.num_actions, np.bool_)
+            self.facet.legal(row, mask, self.work)
+        afters = self.facet.rows(len(mask))
+        for move in np.flatnonzero(mask):
+            self.facet.step(row, int(move), afters[move], self.work)
+        return [afters[move].tobytes() for move in np.flatnonzero(mask)]
+
+
 def expectation(
     game: Any, combine: Callable[[Any, int, list[np.ndarray]], np.ndarray]
 ) -> Callable[[Any, int], np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plain import Pig, expectation, random_positions
+from plain import OnRows, Pig, expectation, random_positions
 
 from boardrl import host, registry
 from search import evaluators, kinds
@@ -104,3 +104,36 @@ def test_star_cutoffs_save_nodes() -> None:
         nodes.append(sum(search.search_row(row).nodes for row in rows))
     assert nodes[1] < nodes[0]
     assert nodes[2] < nodes[0]
+
+
+def last_positions(plain: Any, games: int, number: int, seed: int) -> list[Any]:
+    """The last positions of random games, from which a few turns may end them."""
+    rng, positions = np.random.default_rng(seed), []
+    for _ in range(games):
+        game = [plain.first]
+        while plain.over(game[-1]) is None:
+            moves = plain.moves(game[-1])
+            game.append(moves[rng.integers(len(moves))])
+        positions += game[-number - 1 : -1]
+    return positions
+
+
+@pytest.mark.parametrize("kind", ["expectimax", "paranoid", "maxn"])
+def test_small_ludo(kind: str) -> None:
+    """Single and double sixes, knocks and passed turns are all met on so short a way."""
+    players = 2 if kind == "expectimax" else 3
+    game = registry.make(f"ludo:rules=sdu_java,ring=8,column=2,pieces=2,players={players}")
+    plain = OnRows(host.of(game))
+    positions = last_positions(plain, 5, 10, seed=5)
+    values = {view: expectation(plain, maxn if kind == "maxn" else paranoid(view)) for view in range(players)}
+    for depth in (1, 3):
+        search = searcher(game, kind, depth)
+        found = []
+        for position in positions:
+            view = max(plain.actor(position), 0)
+            got, want = search.search_row(plain.row(position)).value, values[view](position, depth)
+            if kind != "maxn":  # they look at one player's value
+                got, want = got[view : view + 1], want[view : view + 1]
+            np.testing.assert_allclose(got, want, atol=1e-6)
+            found.append(got[0])
+        assert len(set(np.round(found, 6))) >= 3  # many of them can be decided within the depth

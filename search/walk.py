@@ -1,0 +1,23 @@
+"""A step at random through a game, in Python: for warming up and for positions to try things on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boardrl.game import CHANCE
+from boardrl.host import Facet
+
+
+def step(facet: Facet, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The row after a throw of the dice, or after any legal action; the game must not be over."""
+    spec, after, work = facet.game.spec, facet.rows(), facet.work()
+    if facet.actor(row, work) == CHANCE:
+        probs = np.zeros(spec.num_outcomes, np.float32)
+        facet.chance(row, probs, work)
+        move = rng.choice(len(probs), p=probs.astype(np.float64) / probs.sum(dtype=np.float64))
+    else:
+        mask = np.zeros(spec.num_actions, np.bool_)
+        facet.legal(row, mask, work)
+        move = rng.choice(np.flatnonzero(mask))
+    facet.step(row, int(move), after, work)
+    return after
