@@ -23,6 +23,8 @@ from boardrl.game import CHANCE, Game, one_hot, select
 from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstates, wish
 from boardrl.returns import Targets, Trail, lambda_returns
 
+ROLLS = 2  # of the dice that one turn holds, where the first leaves nothing to decide
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -30,6 +32,7 @@ class Config:
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
     lanes: int = setting(64, "games played side by side")
     window: int = setting(8, "turns in every lane between two learning steps")
+    thin: int = setting(1, "learn from one turn in so many, as neighbours are much alike; divides --window")
     hidden: tuple[int, ...] = setting((128, 128), "units of the net's hidden layers")
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
@@ -81,6 +84,10 @@ def check(config: Config, game: Game[Any]) -> None:
     for name in ("games", "lanes", "window"):
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if config.thin < 1 or config.window % config.thin:
+        raise UserError(f"--thin={config.thin} does not divide --window={config.window}: expected 1 or a divisor")
+    if config.thin > 1 and config.view == "backward":
+        raise UserError(f"--thin={config.thin} needs --view=forward, as eligibility traces take every turn")
     if min(config.hidden, default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     known = getattr(game, "encodings", {})
@@ -136,19 +143,20 @@ def update(
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, then takes one step of Adam along what it taught."""
     key = jax.random.wrap_key_data(state.key)
-    key_next, key_window = jax.random.split(key)
+    key_next, key_window, key_thin = jax.random.split(key, 3)
     net = value_net(config, game)
 
     lanes, window = play_window(config, game, opponents, state, key_window)
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    gradient, metrics = forward_gradient(config, net, state.params, window, targets)
+    taught = _thinned(config, window, targets, key_thin)
+    gradient, metrics = forward_gradient(config, net, state.params, *taught)
     traces = state.traces
     if config.view == "backward":
         gradient, traces = backward_gradient(config, net, state.params, window, state.traces)
 
     if config.optimizer == "adam":
-        num_known = jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
-        gradient = jax.tree.map(lambda g: g / num_known, gradient)
+        num_known = jnp.maximum((taught if config.view == "forward" else (window, targets))[1].known.sum(), 1)
+        gradient = jax.tree.map(lambda g: g / num_known.astype(jnp.float32), gradient)
     with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
         direction, momentum = _optimizer(config).update(gradient, state.momentum)
     left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else 1.0
@@ -177,13 +185,11 @@ def play_window(
     decide = functools.partial(_decide, config, game, opponents, state.params)
 
     def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
-        uniform = jax.random.uniform(key_turn, (4, config.lanes))
-        position = lanes.state
-        rolled = jax.vmap(game.actor)(position) == CHANCE
-        if game.spec.num_outcomes:
-            position = jax.vmap(functools.partial(rollout.settle_chance, game))(position, uniform[0])
-        position, slot = jax.vmap(decide, (0, 0, 1))(position, seats, uniform[1:])
-        steps = lanes.steps + rolled.astype(jnp.int32) + slot.trail.decided.astype(jnp.int32)
+        uniform = jax.random.uniform(key_turn, (3 + ROLLS, config.lanes))
+        for uniform_roll in uniform[3:] if game.spec.num_outcomes else ():
+            lanes = _roll(game, lanes, uniform_roll)
+        position, slot = jax.vmap(decide, (0, 0, 1))(lanes.state, seats, uniform[:3])
+        steps = lanes.steps + slot.trail.decided.astype(jnp.int32)
         lanes, ended = rollout.end_games(game, rollout.Lanes(position, steps))
         return lanes, slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
 
@@ -284,6 +290,18 @@ def _decide(
     return state, Window(net.inputs(state, viewer), viewer, trail)
 
 
+def _roll(game: Game[Any], lanes: rollout.Lanes, uniform: Array) -> rollout.Lanes:
+    """Throws the dice in every lane that waits for them."""
+    waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+
+    def settle(lanes: rollout.Lanes) -> rollout.Lanes:
+        state = jax.vmap(functools.partial(rollout.settle_chance, game))(lanes.state, uniform)
+        return rollout.Lanes(state, lanes.steps + waits.astype(jnp.int32))
+
+    # A branch, which XLA does not look into: it would compute the rolled state anew for all that follows from it.
+    return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
+
+
 def _pick(batch: Any, mask: Array) -> Any:
     """The one entry of [A] stacked states that a [A] one-hot mask marks."""
 
@@ -312,6 +330,19 @@ def _still_open(window: Window, targets: Targets) -> Pending:
         viewer=jnp.where(last, window.viewer, 0).sum(0),
         waits=last.any(0),
     )
+
+
+def _thinned(config: Config, window: Window, targets: Targets, key: Array) -> tuple[Window, Targets]:
+    """One slot of each `thin` that follow on each other, the same in all lanes; the last slot of all is never known."""
+    if config.thin == 1:
+        return window, targets
+    place = jax.random.randint(key, (), 0, config.thin)
+
+    def thinned(leaf: Array) -> Array:
+        groups = leaf[:-1].reshape(-1, config.thin, *leaf.shape[1:])
+        return jax.lax.dynamic_index_in_dim(groups, place, axis=1, keepdims=False)
+
+    return jax.tree.map(thinned, (window, targets))
 
 
 def _loss(
