@@ -19,7 +19,7 @@ from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.solve import Solution, solve
-from launch import analyse, cli, output
+from launch import analyse, cli, output, watch
 from search import evaluators, kinds, line
 from search.budget import Budget
 from search.searcher import Searcher
@@ -50,8 +50,10 @@ def main(config: Config) -> None:
     facet = host.of(game)
     options = kinds.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
-    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluators.none(facet), facet=facet)
-    result = searcher.search(state)
+    # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
+    evaluator = evaluators.default(facet)
+    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
+    result = watch.search(searcher, state)
     if not result.exact:
         raise UserError(
             f"{config.game} was not solved within its limits: depth {result.depth} of at most {game.spec.max_steps} "
