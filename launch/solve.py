@@ -55,9 +55,11 @@ def main(config: Config) -> None:
     searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
     result = watch.search(searcher, state)
     if not result.exact:
+        last = list(searcher.nodes_to.items())[-4:]
+        reached = ", ".join(f"{nodes:,} to depth {depth}" for depth, nodes in last)
         raise UserError(
-            f"{config.game} was not solved within its limits: depth {result.depth} of at most {game.spec.max_steps} "
-            f"after {result.nodes:,} nodes; give more --ms or --kilobytes, or a smaller board"
+            f"{config.game} was not solved in {result.milliseconds / 1e3:,.0f} s and {result.nodes:,} nodes, "
+            f"of which {reached}, of at most {game.spec.max_steps}; give more --ms or --kilobytes, or a smaller board"
         )
     analyse.show(analyse.content_of(searcher, searcher.complete(result)), path)
 

@@ -53,6 +53,7 @@ class Searcher:
     ) -> None:
         self.game, self.budget = game, budget
         self.depth = 0  # that is searched to just now
+        self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
         self.kind = kinds.find(kind)
         self.options = self.kind.options() if options is None else options
         self.kind.refuse(self.kind.name, game)
@@ -127,6 +128,7 @@ class Searcher:
         control[clock.AGE] = (control[clock.AGE] + 1) % AGES
         depth_limit = min(self.budget.depth or MOST_DEPTH, MOST_DEPTH, spec.max_steps)
         found: Result | None = None
+        self.nodes_to = {}
         for depth in range(1 if self.options.deepening else depth_limit, depth_limit + 1):
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
@@ -134,6 +136,7 @@ class Searcher:
             if control[clock.STOPPED]:
                 break
             exact = control[clock.CUTS] == 0
+            self.nodes_to[depth] = int(control[clock.NODES])
             found = self._result(value, view, self._line(), depth, exact, began)
             if exact:
                 break
