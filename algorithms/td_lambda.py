@@ -20,7 +20,7 @@ from boardrl import nets, options, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game, one_hot, select
-from boardrl.policy import Greedy, Policy, afterstate_value
+from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstates, wish
 from boardrl.returns import Targets, Trail, lambda_returns
 
 
@@ -34,15 +34,21 @@ class Config:
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
     epsilon: float = setting(0.3, "share of decisions that are random experiments")
-    learning_rate: float = setting(2e-3, "of Adam at the start; falls in a straight line to 0 at the end")
+    learning_rate: float = setting(2e-3, "of the optimizer, at the start")
+    falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
+    optimizer: Literal["adam", "sgd"] = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
     loss: Literal["cross_entropy", "squared"] = setting("cross_entropy", "how far the net is from its target")
+    encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
+    fixed_seats: bool = setting(False, "whether output k is seat k's, not of the k-th player after the one who looks")
+    separate: bool = setting(False, "whether each output stands for itself where returns have a fixed sum")
+    utility: Utility = setting("own", "what a move is chosen for: one's own value, or its margin over all others' sum")
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
 
 
 class Pending(NamedTuple):
     """The last afterstate of each lane: it learns when its successor is seen."""
 
-    inputs: Array  # [B, I]
+    inputs: Any  # [B] of the net, dense or sparse
     viewer: Array  # [B] int32
     waits: Array  # [B] bool
 
@@ -61,7 +67,7 @@ class TrainState(NamedTuple):
 class Window(NamedTuple):
     """T slots of play in B lanes, the pending afterstates in the first."""
 
-    inputs: Array  # [T, B, I] of the afterstate
+    inputs: Any  # [T, B] of the net, dense or sparse: the afterstate
     viewer: Array  # [T, B] int32: the seat that it is seen from
     trail: Trail  # [T, B]
 
@@ -77,6 +83,11 @@ def check(config: Config, game: Game[Any]) -> None:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
     if min(config.hidden, default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    known = getattr(game, "encodings", {})
+    if config.encoding and config.encoding not in known:
+        raise UserError(
+            f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"
+        )
     seats = game.spec.num_players
     if len(options.split(config.opponents)) >= seats:
         raise UserError(
@@ -85,12 +96,13 @@ def check(config: Config, game: Game[Any]) -> None:
 
 
 def value_net(config: Config, game: Game[Any]) -> nets.ValueNet:
-    return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
+    mlp = nets.MLP(config.hidden, game.spec.num_players, config.activation)
+    return nets.ValueNet(game, mlp, config.encoding, config.fixed_seats, config.separate)
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The greedy player of what was learned."""
-    return Policy(Greedy(game, value_net(config, game)), state.params)
+    return Policy(Greedy(game, value_net(config, game), config.utility), state.params)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
@@ -98,16 +110,17 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_play = jax.random.split(key)
     net = value_net(config, game)
     params = net.init(key_net)
-    num_inputs = net.inputs(game.init(), jnp.int32(0)).size
     nobody = jnp.zeros(config.lanes, jnp.int32)
-    pending = Pending(jnp.zeros((config.lanes, num_inputs), jnp.float32), nobody, nobody.astype(bool))
+    first = net.inputs(game.init(), jnp.int32(0))
+    inputs = jax.tree.map(lambda leaf: jnp.zeros((config.lanes, *leaf.shape), leaf.dtype), first)
+    pending = Pending(inputs, nobody, nobody.astype(bool))
     traces: Any = ()
     if config.view == "backward":
         lead = (config.lanes, game.spec.num_players)
         traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape), leaf.dtype), params)
     return TrainState(
         params=params,
-        momentum=_adam().init(params),
+        momentum=_optimizer(config).init(params),
         lanes=rollout.start(game, config.lanes),
         pending=rollout.spread(pending),
         traces=rollout.spread(traces) if config.view == "backward" else (),
@@ -128,25 +141,21 @@ def update(
 
     lanes, window = play_window(config, game, opponents, state, key_window)
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    shares = nets.from_returns(game.spec, targets.target)
-    if config.view == "forward":
-        gradient, traces = forward_gradient(config, net, state.params, window, shares, targets.known), state.traces
-    else:
+    gradient, metrics = forward_gradient(config, net, state.params, window, targets)
+    traces = state.traces
+    if config.view == "backward":
         gradient, traces = backward_gradient(config, net, state.params, window, state.traces)
 
-    num_known = jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
-    gradient = jax.tree.map(lambda g: g / num_known, gradient)
+    if config.optimizer == "adam":
+        num_known = jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
+        gradient = jax.tree.map(lambda g: g / num_known, gradient)
     with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = _adam().update(gradient, state.momentum)
-    rate = config.learning_rate * jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0)
+        direction, momentum = _optimizer(config).update(gradient, state.momentum)
+    left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else 1.0
+    rate = config.learning_rate * left
     params = jax.tree.map(lambda p, d: p - rate * d, state.params, direction)
 
     num_ended = window.trail.ended.sum().astype(jnp.int32)
-    error = jnp.where(targets.known[..., None], targets.target - _values(net, state.params, window), 0.0)
-    metrics = {
-        "loss": _loss(config, net, state.params, window, shares, targets.known) / num_known,
-        "td_error": jnp.sqrt((error**2).sum() / (num_known * game.spec.num_players)),
-    }
     state = TrainState(
         params=params,
         momentum=momentum,
@@ -192,10 +201,10 @@ def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
 
 
 def forward_gradient(
-    config: Config, net: nets.ValueNet, params: Any, window: Window, shares: Array, known: Array
-) -> Any:
-    """Summed gradient of the loss between the net and its λ-returns."""
-    return jax.grad(functools.partial(_loss, config, net))(params, window, shares, known)
+    config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets
+) -> tuple[Any, dict[str, Array]]:
+    """Summed gradient of the loss between the net and its λ-returns, and the metrics."""
+    return jax.grad(functools.partial(_loss, config, net), has_aux=True)(params, window, targets)
 
 
 def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: Window, traces: Any) -> tuple[Any, Any]:
@@ -205,10 +214,10 @@ def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: W
     shares for the squared error. Traces of unfinished games are carried into the next window.
     """
     spec = net.game.spec
-    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: nets.to_shares(spec, net.logits(*a))
+    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: net.shares(net.logits(*a))
 
     def lane(window: Window, trace: Any) -> tuple[Any, Any]:
-        first = nets.to_shares(spec, net.logits(params, window.inputs[0], window.viewer[0]))
+        first = net.shares(net.logits(params, jax.tree.map(lambda x: x[0], window.inputs), window.viewer[0]))
 
         def forth(carry: tuple[Any, Any, Array, Array], slot: Window) -> tuple[tuple[Any, Any, Array, Array], None]:
             total, trace, previous, seen = carry
@@ -219,7 +228,7 @@ def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: W
             total = jax.tree.map(lambda g, e: g - jnp.tensordot(delta, e, 1), total, trace)
             keep = jnp.where(trail.ended | trail.explored, 0.0, jnp.where(trail.decided, config.decay, 1.0))
             grown = trail.decided & ~trail.ended
-            fresh = jax.jacrev(outputs)(params, slot.inputs, slot.viewer)
+            fresh = jax.jacrev(outputs)(params, net.dense(slot.inputs), slot.viewer)
             trace = jax.tree.map(lambda e, f: keep * e + jnp.where(grown, f, 0.0), trace, fresh)
             previous = jnp.where(trail.decided, nets.from_returns(spec, trail.value), previous)
             return (total, trace, previous, (seen | trail.decided) & ~trail.ended), None
@@ -248,10 +257,10 @@ def _decide(
     actor = game.actor(state)
     player = jnp.maximum(actor, 0)
     legal = game.legal(state)
-    after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
+    after = afterstates(game, state)
     values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
-    wish = jnp.where(one_hot(player, game.spec.num_players), values, 0.0).sum(-1)
-    best = jnp.argmax(jnp.where(legal, wish, -jnp.inf)).astype(jnp.int32)
+    liked = wish(config.utility, values, player)
+    best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
 
     sitting = jnp.where(one_hot(player, game.spec.num_players), seat_of, 0).sum()
     experiment = (uniform[0] < config.epsilon) & (sitting == 0)
@@ -299,30 +308,32 @@ def _still_open(window: Window, targets: Targets) -> Pending:
     """The one afterstate in each lane whose successor is not known yet."""
     last = targets.open
     return Pending(
-        inputs=jnp.where(last[..., None], window.inputs, 0.0).sum(0),
+        inputs=jax.tree.map(lambda x: jnp.where(last[..., None], x, 0).sum(0, dtype=x.dtype), window.inputs),
         viewer=jnp.where(last, window.viewer, 0).sum(0),
         waits=last.any(0),
     )
 
 
-def _values(net: nets.ValueNet, params: Any, window: Window) -> Array:
-    """[T, B, P] what the net says of each afterstate."""
-    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, window.inputs, window.viewer)
-    return nets.to_returns(net.game.spec, nets.to_shares(net.game.spec, logits))
-
-
-def _loss(config: Config, net: nets.ValueNet, params: Any, window: Window, shares: Array, known: Array) -> Array:
-    """Summed cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)²."""
-    spec = net.game.spec
-    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, window.inputs, window.viewer)
+def _loss(
+    config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets
+) -> tuple[Array, dict[str, Array]]:
+    """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed, and metrics."""
+    spec, num_known = net.game.spec, jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
+    # A product is the faster way to a gradient, so that here sparse inputs are written out.
+    inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
+    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
+    shares, wanted = net.shares(logits), nets.from_returns(spec, targets.target)
     if config.loss == "squared":
-        losses = 0.5 * (shares - nets.to_shares(spec, logits)) ** 2
-    elif spec.return_sum is None:
-        losses = optax.sigmoid_binary_cross_entropy(logits, shares)
+        losses = 0.5 * (wanted - shares) ** 2
+    elif net.separate or spec.return_sum is None:
+        losses = optax.sigmoid_binary_cross_entropy(logits, wanted)
     else:
-        losses = -shares * jax.nn.log_softmax(logits)
-    return jnp.where(known[..., None], losses, 0.0).sum()
+        losses = -wanted * jax.nn.log_softmax(logits)
+    known = targets.known[..., None]
+    loss = jnp.where(known, losses, 0.0).sum()
+    error = jnp.where(known, targets.target - nets.to_returns(spec, shares), 0.0)
+    return loss, {"loss": loss / num_known, "td_error": jnp.sqrt((error**2).sum() / (num_known * spec.num_players))}
 
 
-def _adam() -> optax.GradientTransformation:
-    return optax.scale_by_adam()
+def _optimizer(config: Config) -> optax.GradientTransformation:
+    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()

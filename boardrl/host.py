@@ -209,14 +209,16 @@ def init(row):
 
 @njit(**OPTIONS)
 def key(row):
-    """64 well-mixed bits: each word is taken in by steps that lose nothing."""
+    """64 well-mixed bits: each word is taken in by steps that lose nothing.
+
+    Two rounds a word: after one, high bits of a word reach too few others, and those of the next can undo them.
+    """
     words = pointer(row, 0, u64)
     mixed = u64(0x9E3779B97F4A7C15)
     for i in range({words}):
         mixed = (mixed ^ {word}) * u64(0xD6E8FEB86659FD93)
-        mixed ^= mixed >> u64(32)
-    mixed *= u64(0xFF51AFD7ED558CCD)
-    mixed ^= mixed >> u64(29)
+        mixed = (mixed ^ (mixed >> u64(32))) * u64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> u64(29)
     mixed *= u64(0xC4CEB9FE1A85EC53)
     return mixed ^ (mixed >> u64(32))
 '''

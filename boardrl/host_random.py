@@ -42,25 +42,22 @@ def count(num_steps, seed):
 
 
 @njit(cache=True)
-def record(rows, afters, moves, actors, masks, probs, seed):
-    """Fills [N, ...] arrays with random play: positions, what may and does happen in them, and what comes of it."""
+def record(rows, moves, seed):
+    """Fills [N, ...] arrays with random play: positions, and the move made in each."""
     np.random.seed(seed)  # noqa: NPY002
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
+    mask, probs = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_OUTCOMES, np.float32)
     work = np.zeros(WORK_WORDS, np.uint64)
     length = 0
     init(row)
     for index in range(len(moves)):
-        moves[index], actors[index] = draw(row, masks[index], probs[index], work)
-        if actors[index] == -1:
-            legal(row, masks[index], work)
-        else:
-            chance(row, probs[index], work)
+        moves[index], seat = draw(row, mask, probs, work)
+        rows[index] = row
         step(row, moves[index], after, work)
-        rows[index], afters[index] = row, after
         row, after = after, row
         length += 1
         # A game that is over is stepped once more, as a terminal state must stay as it is.
-        if actors[index] == -2 or length == MAX_STEPS:
+        if seat == -2 or length == MAX_STEPS:
             length = 0
             init(row)
 

@@ -232,7 +232,7 @@ class _Session:
     def show(self, status: str) -> None:
         """Refreshes the plot and the report."""
         began = time.monotonic()
-        plots.write(self.run)
+        plots.write(self.run, getattr(self.task.game, "printed", {}))
         report.write(self.run, self.task.game, status=status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)

@@ -152,13 +152,13 @@ def symmetric(row, number, out, work):
 
 @numba.njit(cache=True, nogil=True)
 def key(row):
-    """64 well-mixed bits."""
+    """64 well-mixed bits; two rounds a word, so that no word's high bits are undone by the next."""
     mixed = np.uint64(0x9E3779B97F4A7C15)
     for word in range(WORDS):
         mixed = (mixed ^ row[word]) * np.uint64(0xD6E8FEB86659FD93)
-        mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0xFF51AFD7ED558CCD)
-    return mixed ^ (mixed >> np.uint64(29))
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
 
 
 def facet(

@@ -19,11 +19,13 @@ from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
 from launch import cli, output
-from launch.papers import alhajry2012, brunton2013, sdu_baselines
+from launch.papers import alhajry2012, brunton2013, jumper_baselines, sdu_baselines
 from launch.papers.cell import Cell, Item
 
 WIDE = 200  # columns where no terminal says how many
-PAPERS: dict[str, ModuleType] = {"alhajry2012": alhajry2012, "brunton2013": brunton2013, "sdu_baselines": sdu_baselines}
+PAPERS: dict[str, ModuleType] = {
+    module.__name__.rpartition(".")[2]: module for module in (alhajry2012, brunton2013, jumper_baselines, sdu_baselines)
+}
 
 
 @dataclasses.dataclass(frozen=True)

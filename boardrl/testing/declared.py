@@ -171,6 +171,8 @@ def members(game: Game[Any]) -> dict[str, Member]:
     for name, script in strategies(game).items():
         bound = _bind(script, game)
         table[f"strategy {name!r}"] = Member(bound, (state,), "float32", (spec.num_actions,))
+    for name, event in getattr(game, "events", {}).items():
+        table[f"event {name!r}"] = Member(_bind(event, game), (state, state, zero), "float32", ())
     return table
 
 
@@ -182,8 +184,8 @@ def _first_move(game: Game[Any], state: Any) -> Array:
     return jnp.int32(0)
 
 
-def _bind(script: Callable[..., Any], game: Game[Any]) -> Callable[..., Any]:
-    return lambda state: script(game, state)
+def _bind(function: Callable[..., Any], game: Game[Any]) -> Callable[..., Any]:
+    return lambda *arguments: function(game, *arguments)
 
 
 def _call(complaint: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,4 +1,7 @@
-"""What must hold of a game's host code: compiled scalar functions that say what the rules in JAX say."""
+"""What must hold of a game's host code: compiled scalar functions that say what the rules in JAX say.
+
+The conformance kit asks it of the games that it plays anyway; boardrl/host_check.py of millions of positions.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def host_code_equals_jax(game: Game[Any], chunks: Iterable[Chunk]) -> int:
             continue
         nodes = jax.tree.map(lambda leaf, places=places: leaf[places[:, 0], places[:, 1]], chunk.nodes)
         for kind, facet in facets.items():
-            for name, agrees in _answers(facet, nodes).items():
+            for name, agrees in agreement(facet, nodes).items():
                 if not agrees.all():
                     step, lane = (int(k) for k in places[agrees.argmin()])
                     node = chunk.node(step, lane)
@@ -43,8 +46,8 @@ def host_code_equals_jax(game: Game[Any], chunks: Iterable[Chunk]) -> int:
     return count
 
 
-def _answers(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
-    """For each function of the facet, [N] bool: whether it says what the node says.
+def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
+    """For each function of the facet, [N] bool: whether it says what each of [N] nodes says.
 
     What runs in JAX anyway is not asked.
     """
@@ -102,9 +105,9 @@ def _batch(state: Any) -> Any:
 def _same(got: np.ndarray, want: Any) -> np.ndarray:
     """[N] bool: equal, floats up to rounding."""
     want = np.asarray(want).reshape(got.shape)
-    equal = (
-        np.isclose(got, want, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True) if want.dtype.kind == "f" else got == want
-    )
+    equal = got == want
+    if want.dtype.kind == "f" and not equal.all():
+        equal = np.isclose(got, want, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
     return equal.reshape(len(equal), -1).all(1)
 
 

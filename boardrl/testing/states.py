@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import nets
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
 from boardrl.testing.report import name_of
@@ -75,6 +76,32 @@ def observation_bounded(game: Game[Any], node: Node) -> Verdict:
     return Verdict(True, ((node.observations >= -1) & (node.observations <= 1)).all())
 
 
+def sparse_observation_is_the_observation(game: Game[Any], node: Node) -> Verdict:
+    """What `observe_sparsely` gives, where a game offers it, adds up to `observe` for every player."""
+    if not hasattr(game, "observe_sparsely"):
+        return Verdict(False, True)
+
+    def written_out(player: Array) -> Array:
+        return nets.Sparse(*game.observe_sparsely(node.state, player)).dense(node.observations[0].size)
+
+    seen = jax.vmap(written_out)(jnp.arange(game.spec.num_players))
+    return Verdict(True, close(seen, node.observations.reshape(seen.shape)))
+
+
+def act_is_step(game: Game[Any], node: Node) -> Verdict:
+    """At a decision `act`, where a game offers it, does what `step` does."""
+    if not hasattr(game, "act"):
+        return Verdict(False, True)
+    return Verdict(node.actor >= 0, same(game.act(node.state, node.move), node.after))
+
+
+def settle_is_step(game: Game[Any], node: Node) -> Verdict:
+    """At a chance node `settle`, where a game offers it, does what `step` does."""
+    if not hasattr(game, "settle"):
+        return Verdict(False, True)
+    return Verdict(node.actor == CHANCE, same(game.settle(node.state, node.move), node.after))
+
+
 def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:
     """At a decision the logits of every scripted strategy are below infinity and allow a legal action."""
     if not node.logits:
@@ -137,6 +164,9 @@ OF_A_NODE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
     returns_settle_at_the_end,
     terminal_absorbs,
     observation_bounded,
+    sparse_observation_is_the_observation,
+    act_is_step,
+    settle_is_step,
     strategies_allow_a_legal_action,
 )
 UNDER_ROTATION: tuple[Callable[[Game[Any], Node, Node], Verdict], ...] = (

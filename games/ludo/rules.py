@@ -13,7 +13,7 @@ from jax import Array
 
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, TERMINAL, Spec, one_hot
+from boardrl.game import CHANCE, TERMINAL, Spec
 from boardrl.games_last import games_last
 from games.ludo import board as boards
 from games.ludo import flags as rule_flags
@@ -161,12 +161,23 @@ class LudoRules:
 
     def observe(self, state: State, player: Array) -> Array:
         """Share of each player's pieces on each place, from mine on; the turn as counted from me; die; tries."""
-        shares = self.seen_from(self.shares(state.pieces, self.board.goal + 1), player)
-        turn = self.seen_from(one_hot(state.turn, self.players) & (state.die != DRAW), player)
-        die = one_hot(state.die - 1, FACES)
-        rest = jnp.concatenate([turn, die]).astype(jnp.float32)
-        tries = state.tries.astype(jnp.float32)[None] / self.flags.tries
-        return jnp.concatenate([shares.ravel(), rest, tries])
+        index, weight = self.observe_sparsely(state, player)
+        return jnp.zeros(self.spec.obs_shape, jnp.float32).at[index].add(weight)
+
+    def observe_sparsely(self, state: State, player: Array) -> tuple[Array, Array]:
+        """[K] entries of `observe` that may not be 0, and what they hold."""
+        size = self.board.goal + 1
+        pieces = self.seen_from(state.pieces, player).astype(jnp.int32) + size * jnp.arange(self.players)[:, None]
+        ahead = state.turn.astype(jnp.int32) - player
+        turn = jnp.where(ahead < 0, ahead + self.players, ahead)
+        drawn, rolled = state.die != DRAW, state.die > ROLL
+        die = jnp.where(rolled, state.die.astype(jnp.int32) - 1, 0)
+        after = self.players * size
+        index = jnp.stack([after + turn, after + self.players + die, jnp.int32(after + self.players + FACES)])
+        tries = state.tries.astype(jnp.float32) / self.flags.tries
+        share = jnp.full(self.players * self.pieces, 1 / self.pieces, jnp.float32)
+        rest = jnp.stack([drawn.astype(jnp.float32), rolled.astype(jnp.float32), tries])
+        return jnp.concatenate([pieces.ravel(), index]), jnp.concatenate([share, rest])
 
     def shares(self, index: Array, size: int) -> Array:
         """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""
@@ -194,11 +205,11 @@ class LudoRules:
     def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
         """[N, *] bool: which of a player's pieces the rules let move by a die."""
         land = functools.partial(landing.land, self.board, self.flags, pieces, turn, die=die)
-        return jax.vmap(lambda place: land(place=place).allowed)(_row(pieces, turn))
+        return jax.vmap(lambda place: land(place=place).allowed)(row_of(pieces, turn))
 
     def mine(self, state: State) -> Array:
         """[N, *] int8: the places of the player to act."""
-        return _row(state.pieces, state.turn)
+        return row_of(state.pieces, state.turn)
 
     def _rotate(self, state: State) -> State:
         turn = jnp.where(state.turn == self.players - 1, 0, state.turn + 1)
@@ -279,7 +290,7 @@ class LudoRules:
         return jnp.where(wait == wait.min(0, keepdims=True), seats, 0).sum(0, dtype=jnp.int8)
 
 
-def _row(pieces: Array, seat: Array) -> Array:
+def row_of(pieces: Array, seat: Array) -> Array:
     """[N, *] one seat's row of [P, N, *]."""
     here = landing.numbers(pieces.shape[0], seat) == seat[None]
     return jnp.where(here[:, None], pieces, 0).sum(0, dtype=pieces.dtype)

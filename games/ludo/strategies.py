@@ -7,6 +7,8 @@ piece and break ties by chance. No player here ever passes.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -16,6 +18,8 @@ from games.ludo.land import OFF, counted_by_others, is_any
 from games.ludo.rules import LudoRules, State
 
 REACH = 6  # squares that one roll can cover
+# What a piece that needs defence is; each reading asks for more than the one before it.
+Threat = Literal["behind", "off_globe", "knockable"]
 
 
 def random(game: LudoRules, state: State, *, prefer_release: bool = False) -> Array:
@@ -23,9 +27,9 @@ def random(game: LudoRules, state: State, *, prefer_release: bool = False) -> Ar
     return _first_of(game, state, _releases(game, state) & prefer_release)
 
 
-def defensive(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array:
-    """A piece that has an opponent close behind it."""
-    return _first_of(game, state, _releases(game, state) & prefer_release, threatened(game, state))
+def defensive(game: LudoRules, state: State, *, prefer_release: bool = True, threat: Threat = "knockable") -> Array:
+    """A piece that an opponent could knock out with one roll."""
+    return _first_of(game, state, _releases(game, state) & prefer_release, threatened(game, state, threat=threat))
 
 
 def aggressive(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array:
@@ -38,10 +42,10 @@ def fast(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array
     return _first_of(game, state, _releases(game, state) & prefer_release, _foremost(game, state))
 
 
-def mixed(game: LudoRules, state: State, *, prefer_release: bool = True) -> Array:
+def mixed(game: LudoRules, state: State, *, prefer_release: bool = True, threat: Threat = "knockable") -> Array:
     """Defensive, else aggressive, else fast: the expert of alhajry2012."""
-    release = _releases(game, state) & prefer_release
-    return _first_of(game, state, release, threatened(game, state), _captures(game, state), _foremost(game, state))
+    release, defence = _releases(game, state) & prefer_release, threatened(game, state, threat=threat)
+    return _first_of(game, state, release, defence, _captures(game, state), _foremost(game, state))
 
 
 def semismart(game: LudoRules, state: State) -> Array:
@@ -87,15 +91,20 @@ STRATEGIES = {
 }
 
 
-def threatened(game: LudoRules, state: State) -> Array:
-    """[N] bool: which of the actor's pieces have an opponent 1 to 6 squares behind them and no globe below them.
+def threatened(game: LudoRules, state: State, *, threat: Threat = "knockable") -> Array:
+    """[N] bool: which of the actor's pieces are in danger, by one of three readings.
 
-    The paper does not mention the globe. Without that, its Defensive wins 19 % against three random players and its
-    Mixed 29 %, as they drive their pieces out of shelter; with it 32 % and 62 %, as the paper has it.
+    The paper says "vulnerable" and no more. `behind`: an opponent is 1 to 6 squares behind the piece. `off_globe`:
+    and the piece is not on a globe, where nobody is hit. `knockable`: and it stands alone, as a pair cannot be landed
+    on; that is, one roll could knock it out. docs/results.md has what each is worth.
     """
     mine = game.mine(state)
-    globes = game.board.neutral_globes + game.board.start_globes
-    return pursued(game, state.pieces, state.turn, mine) & ~is_any(mine, globes)
+    found = pursued(game, state.pieces, state.turn, mine)
+    if threat != "behind":
+        found &= ~is_any(mine, game.board.neutral_globes + game.board.start_globes)
+    if threat == "knockable":
+        found &= (mine[:, None] == mine[None]).sum(1) == 1
+    return found
 
 
 def pursued(game: LudoRules, pieces: Array, turn: Array, places: Array) -> Array:

@@ -6,10 +6,12 @@ blockades and overshooting open.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
 
 from boardrl import arena, players, progress
 from games.ludo import Ludo
+from games.ludo.strategies import Threat
 from launch.papers.cell import Cell, Item
 
 TOLERANCE = 1.5  # points, to the numbers of the earlier simulation
@@ -37,6 +39,18 @@ def table_1(games: int, seed: int) -> Sequence[Cell]:
 def table_2(games: int, seed: int) -> Sequence[Cell]:
     """All four in one game."""
     return _cells(",".join(TABLE_2), list(TABLE_2.values()), games, seed)
+
+
+def readings(games: int, seed: int) -> Sequence[Cell]:
+    """Both tables' Defensive and Mixed by each reading of a vulnerable piece."""
+    cells = []
+    for threat in typing.get_args(Threat):
+        for name in ("defensive", "mixed"):
+            cells += _cells(f"{name}(threat={threat}),random,random,random", [TABLE_1[name]], games, seed)
+        mixed, defensive, *others = TABLE_2
+        lineup = [f"{mixed}(threat={threat})", f"{defensive[:-1]},threat={threat})", *others]
+        cells += _cells(",".join(lineup), list(TABLE_2.values()), games, seed)
+    return cells
 
 
 def _cells(lineup: str, figures: Sequence[tuple[float, float, float]], games: int, seed: int) -> list[Cell]:
@@ -68,5 +82,11 @@ ITEMS = {
         40_000,
         table_2,
         ("Defensive, Aggressive and Fast without prefer-release: only so do the printed numbers come out.",),
+    ),
+    "readings": Item(
+        "Tables I and II by what a vulnerable piece is taken to be",
+        40_000,
+        readings,
+        ("The last reading is the default: a piece that one roll of an opponent could knock out.",),
     ),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from boardrl import intervals
+
 
 class Cell(NamedTuple):
     """A measured number with its 95 % interval, and what it is held against."""
@@ -39,3 +41,9 @@ class Item(NamedTuple):
     games: int  # a row, unless the user wants another number
     run: Callable[[int, int], Sequence[Cell]]  # (games, seed); rows that take long show a bar of their own
     notes: Sequence[str] = ()  # what a reader must know to judge the numbers
+
+
+def share(count: int, games: int) -> tuple[float, float, float]:
+    """(%, low, high) of so many games."""
+    low, high = intervals.wilson(count, games)
+    return 100 * count / games, 100 * low, 100 * high

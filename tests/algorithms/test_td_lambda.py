@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from boardrl import nets, registry
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.policy import Policy, Strategy, Uniform
 from boardrl.returns import Trail, lambda_returns
@@ -21,8 +21,7 @@ TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3
 def both_gradients(config, net, params, window):
     """The summed gradients of the forward and of the backward view over one window."""
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    shares = nets.from_returns(net.game.spec, targets.target)
-    forward = td_lambda.forward_gradient(config, net, params, window, shares, targets.known)
+    forward, _ = td_lambda.forward_gradient(config, net, params, window, targets)
     lead = (window.viewer.shape[1], net.game.spec.num_players)
     traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape)), params)
     backward, _ = td_lambda.backward_gradient(config, net, params, window, traces)
@@ -52,7 +51,7 @@ def test_both_views_on_numbers_by_hand(loss, slope):
     """
     config = dataclasses.replace(TINY, loss=loss, decay=0.5, hidden=())
     net = td_lambda.value_net(config, registry.make("tic_tac_toe"))
-    params = {"params": {"Dense_0": {"kernel": jnp.zeros((2, 2)), "bias": jnp.zeros(2)}}}
+    params = {"params": {"layers_0": {"kernel": jnp.zeros((2, 2)), "bias": jnp.zeros(2)}}}
     x = jnp.array([[1.0, 0.0], [0.0, 2.0], [5.0, 5.0]])[:, None]  # [T, B=1, I]
     no, nothing = jnp.zeros((3, 1), bool), jnp.zeros((3, 1, 2))
     trail = Trail(
@@ -70,8 +69,8 @@ def test_both_views_on_numbers_by_hand(loss, slope):
     kernel = slope * np.array([[-0.25, 0.25], [-1.0, 1.0]])
     bias = slope * np.array([-0.75, 0.75])
     for gradient in both_gradients(config, net, params, window):
-        np.testing.assert_allclose(gradient["params"]["Dense_0"]["kernel"], kernel, atol=1e-6)
-        np.testing.assert_allclose(gradient["params"]["Dense_0"]["bias"], bias, atol=1e-6)
+        np.testing.assert_allclose(gradient["params"]["layers_0"]["kernel"], kernel, atol=1e-6)
+        np.testing.assert_allclose(gradient["params"]["layers_0"]["bias"], bias, atol=1e-6)
 
 
 def test_one_update_is_one_step_of_adam():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from boardrl import host, host_check, host_random
+from boardrl.game import TERMINAL
 from games.pig import Pig
 
 GAME = Pig(target=20)
@@ -15,7 +16,8 @@ def test_equal_rules_do_not_differ():
     agreement = host_check.compare(GAME, num_rolls=1000, seed=0)
     assert agreement.rolls >= 1000
     assert agreement.games > 100
-    assert agreement.differences == {"actor": 0, "legal": 0, "chance": 0, "returns": 0, "step": 0}
+    asked = ("actor", "legal", "chance", "returns", "observe", "step", "init", "key")
+    assert agreement.differences == dict.fromkeys(asked, 0)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ def test_equal_rules_do_not_differ():
     [
         ("step", lambda game, state, move: state._replace(total=state.total + 1), {"step"}),
         ("returns", lambda game, state: -Pig.returns(game, state), {"returns"}),
+        ("observe", lambda game, state, player: -Pig.observe(game, state, player), {"observe"}),
         ("chance", lambda game, state: Pig.chance(game, state) * 0.5, {"chance"}),
     ],
 )
@@ -51,11 +54,12 @@ def test_random_play_counts_rolls_and_games():
 def test_recorded_play_is_one_unbroken_game_after_another():
     facet = host.of(GAME)
     kernel = host.specialise(host_random, facet)
-    rows, afters = facet.rows(500), facet.rows(500)
-    moves, actors = np.zeros(500, np.int32), np.zeros(500, np.int32)
-    kernel.record(rows, afters, moves, actors, np.zeros((500, 2), bool), np.zeros((500, 6), np.float32), 0)
-    goes_on = actors[:-1] != -2
-    assert (rows[1:][goes_on] == afters[:-1][goes_on]).all()
-    first = facet.row(GAME.init())
-    assert (rows[1:][~goes_on] == first).all()
-    assert (~goes_on).sum() > 3
+    rows, moves, after, work = facet.rows(500), np.zeros(500, np.int32), facet.rows(), facet.work()
+    kernel.record(rows, moves, 0)
+    first, ended = facet.row(GAME.init()), 0
+    for row, move, following in zip(rows, moves, rows[1:], strict=False):
+        facet.step(row, move, after, work)
+        over = facet.actor(row, work) == TERMINAL
+        assert (following == (first if over else after)).all()
+        ended += over
+    assert ended > 3

@@ -285,6 +285,25 @@ class OneSeatSeesNan(Pig):
         return jnp.where(player == 2, jnp.nan, 1.0) * super().observe(state, player)
 
 
+@planted("sparse_observation_is_the_observation")
+class ForgetsTheLastCell(TicTacToe):
+    def observe_sparsely(self, state, player):
+        seen = self.observe(state, player).ravel()
+        return jnp.arange(seen.size - 1), seen[:-1]
+
+
+@planted("act_is_step")
+class ActForgetsTheTurn(TicTacToe):
+    def act(self, state, action):
+        return self.step(state, action)._replace(turn=state.turn)
+
+
+@planted("settle_is_step", target=10)
+class SettleThrowsAgain(Pig):
+    def settle(self, state, outcome):
+        return self.step(state, outcome)._replace(rolling=jnp.array(True))
+
+
 @planted("strategies_allow_a_legal_action", target=10)
 class AlwaysHolds(Pig):
     strategies = {"coward": lambda game, state: jnp.where(jnp.arange(2) == pig.HOLD, 0.0, -jnp.inf)}

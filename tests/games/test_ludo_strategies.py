@@ -22,6 +22,7 @@ def liked(game, player, position):
 # Seat 0 counts 20 where seat 1 counts 7; globes are at 1, 9, 14, 22, ...
 THREAT = "20.30.0.0 5.0.0.0 0.0.0.0 0.0.0.0 0 plays 3"  # seat 1 is 2 behind piece 0
 SHELTERED = "22.30.0.0 7.0.0.0 0.0.0.0 0.0.0.0 0 plays 3"  # the same on a globe
+PAIR = "20.20.30.0 5.0.0.0 0.0.0.0 0.0.0.0 0 plays 3"  # two on the square that is threatened
 HIT = "4.30.0.0 46.0.0.0 0.0.0.0 0.0.0.0 0 plays 3"  # piece 0 comes to 7, where seat 1 is
 SIX = "20.30.0.0 5.0.0.0 0.0.0.0 0.0.0.0 0 plays 6"
 
@@ -33,6 +34,12 @@ SIX = "20.30.0.0 5.0.0.0 0.0.0.0 0.0.0.0 0 plays 6"
         ("random(prefer_release=true)", SIX, [2, 3]),
         ("defensive", THREAT, [0]),
         ("defensive", SHELTERED, [0, 1]),
+        ("defensive(threat=off_globe)", SHELTERED, [0, 1]),
+        ("defensive(threat=behind)", SHELTERED, [0]),
+        ("defensive", PAIR, [0, 1, 2]),
+        ("defensive(threat=off_globe)", PAIR, [0, 1]),
+        ("mixed", PAIR, [2]),
+        ("mixed(threat=off_globe)", PAIR, [0, 1]),
         ("defensive", SIX, [2, 3]),
         ("defensive(prefer_release=false)", SIX, [0]),
         ("aggressive", HIT, [0]),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from launch import cli, reproduce
+from launch.papers import jumper_baselines, sdu_baselines
 from launch.papers.cell import Cell
 
 
@@ -31,12 +32,20 @@ def test_table_and_json_have_the_same_numbers(tmp_path, capsys):
     assert item["cells"][0]["ours"] > 40
 
 
-def test_baselines_are_measured_from_the_first_seat(tmp_path):
+def test_baselines_by_seat_and_by_player(tmp_path, monkeypatch):
+    lineup = "semismart,random,random,random"
+    monkeypatch.setattr(sdu_baselines, "LINEUPS", {lineup: sdu_baselines.LINEUPS[lineup]})  # the others compile longer
     out = tmp_path / "out.json"
-    assert run("--paper=sdu_baselines", "--items=by_seat", "--games=300", f"--json={out}") == 0
-    (item,) = json.loads(out.read_text())["items"]
-    assert [cell["what"] for cell in item["cells"]] == ["seat 0", "seat 1", "seat 2", "seat 3"]
-    assert sum(cell["ours"] for cell in item["cells"]) == pytest.approx(100)
+    assert run("--paper=sdu_baselines", "--games=128", f"--json={out}") == 0
+    items = {item["item"]: item["cells"] for item in json.loads(out.read_text())["items"]}
+    semismart, random = items["by_seat"][:4], items["by_seat"][4:]
+    assert [cell["what"] for cell in random] == ["seat 0", "seat 1", "seat 2", "seat 3"]
+    assert sum(cell["ours"] for cell in random) == pytest.approx(100)
+    # Seat 0 is what the earlier figures are held against; all seats together are their mean.
+    assert items["first_seat"][0]["ours"] == semismart[0]["ours"] > 40
+    assert items["first_seat"][0]["expected"] == 56.1
+    assert items["rotated"][0]["expected"] is None
+    assert items["rotated"][0]["ours"] == pytest.approx(sum(cell["ours"] for cell in semismart) / 4)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +64,29 @@ def test_verdicts(cell, verdict):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--paper=nobody1999",), "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, sdu_baselines"),
-        (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2"),
+        (
+            ("--paper=nobody1999",),
+            "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, jumper_baselines",
+        ),
+        (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2, readings"),
         (("--games=-1",), "--games=-1 is no number of games"),
     ],
 )
 def test_mistakes_are_one_sentence(arguments, sentence, capsys):
     assert run(*arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_sample_of_other_shares_agrees_up_to_a_size():
+    """χ² with two degrees of freedom passes 5.991 in 5 % of samples: here n (0.1² / 0.5 + 0.1² / 0.4) = 5.991."""
+    assert jumper_baselines.doubt([0.5, 0.4, 0.1], [0.6, 0.3, 0.1]) == pytest.approx(5.991 / 0.045)
+
+
+def test_random_play_of_jumper_adds_up(tmp_path):
+    out = tmp_path / "out.json"
+    assert run("--paper=jumper_baselines", "--games=500", f"--json={out}") == 0
+    (item,) = json.loads(out.read_text())["items"]
+    by_name = {(cell["row"], cell["what"]): cell["ours"] for cell in item["cells"]}
+    for kind in ("every path alike", "every board alike"):
+        assert sum(by_name[kind, side] for side in ("White", "Black", "drawn")) == pytest.approx(100)
+    assert by_name["moves a turn", "paths"] == pytest.approx(26.2, abs=0.5)

@@ -1,0 +1,187 @@
+"""What can befall a player of Ludo in one step, for rewards: f(game, before, after, player) -> [] float32 count.
+
+Read from what changed on the board, so that a piece that bounced back to where it stood, or that was sent home as it
+was released, counts as not moved. "In danger" is a place that an opponent can reach with one roll, going straight on,
+that is no globe, and that no second piece of the player holds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from games.ludo.board import BASE, START
+from games.ludo.land import is_any
+from games.ludo.rules import LudoRules, State, row_of
+from games.ludo.strategies import pursued
+
+
+class _Move(NamedTuple):
+    """What a player's pieces did in a step."""
+
+    before: Array  # [N] int8 places
+    after: Array  # [N] int8 places
+    moved: Array  # [N] bool: the pieces that it moved, one at most, and not those that were sent home
+
+
+def release(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece leaves the base."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & (move.before == BASE))
+
+
+def knock(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """The player's move sends opponents' pieces home: how many."""
+    others = jnp.arange(game.players, dtype=jnp.int32) != player
+    return _count(_sent_home(before, after) & others[:, None] & _own(game, before, player)[None, None])
+
+
+def lost(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """Another player's move sends pieces of this one home: how many."""
+    mine = jnp.arange(game.players, dtype=jnp.int32) == player
+    return _count(_sent_home(before, after) & mine[:, None] & ~_own(game, before, player)[None, None])
+
+
+def repelled(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """The player's move sends its own piece home, as it met a globe or a pair that opponents hold."""
+    mine = jnp.arange(game.players, dtype=jnp.int32) == player
+    return _count(_sent_home(before, after) & mine[:, None] & _own(game, before, player)[None, None])
+
+
+def not_hit(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """1 for every decision of the player, taken back by a later move of another that sends a piece of it home.
+
+    So that over the time from one decision to the next it is 1 if nothing was lost (derakhshan2010, section 2.7); two
+    opponents who both hit in that time take back 2.
+    """
+    decided = _own(game, before, player).astype(jnp.float32)
+    return decided - jnp.minimum(lost(game, before, after, player), 1.0)
+
+
+def defend(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece in danger is moved to where it is in none."""
+    move = _move(game, before, after, player)
+    danger = _in_danger(game, before.pieces, player, move.before)
+    return _count(move.moved & danger & ~_in_danger(game, after.pieces, player, move.after))
+
+
+def near_enemy(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece is moved to where an opponent is 1 to 6 squares behind it, sheltered or not (derakhshan2010)."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & pursued(game, after.pieces, player.astype(jnp.int8), move.after))
+
+
+def foremost(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """The piece that is closest to the goal is moved, of those between base and goal."""
+    return _moves_first_of(game, before, after, player, game.board.goal)
+
+
+def foremost_outside(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """The piece that is closest to the goal is moved, of those between base and column (szurkowski2021)."""
+    return _moves_first_of(game, before, after, player, _column(game))
+
+
+def blockade(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece joins another one of the player's on the ring."""
+    return _count(_joins(game, _move(game, before, after, player)).any(1))
+
+
+def blockade_in_danger(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece joins another one that was in danger: the "surrounded" piece of szurkowski2021, section 2.3."""
+    move = _move(game, before, after, player)
+    danger = _in_danger(game, before.pieces, player, move.before)
+    return _count((_joins(game, move) & danger[None]).any(1))
+
+
+def globe(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece comes to a globe, its own start square by a release included."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & is_any(move.after, game.board.neutral_globes + game.board.start_globes))
+
+
+def globe_on_way(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece comes to a globe, other than by a release."""
+    move = _move(game, before, after, player)
+    there = is_any(move.after, game.board.neutral_globes + game.board.start_globes)
+    return _count(move.moved & there & (move.before != BASE))
+
+
+def star(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece comes to rest on a star."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & is_any(move.after, game.board.near_stars + game.board.far_stars))
+
+
+def star_jump(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A star carries a piece on, further than the die does."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & (move.before != BASE) & (move.after > move.before + before.die))
+
+
+def safe_zone(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece comes from outside into the column."""
+    move, column = _move(game, before, after, player), _column(game)
+    return _count(move.moved & (move.before < column) & (move.after >= column) & (move.after < game.board.goal))
+
+
+def goal(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece comes to the goal."""
+    move = _move(game, before, after, player)
+    return _count(move.moved & (move.after == game.board.goal))
+
+
+EVENTS = {
+    function.__name__: function
+    for function in (
+        *(release, defend, knock, lost, repelled, not_hit, near_enemy, foremost, foremost_outside),
+        *(blockade, blockade_in_danger, globe, globe_on_way, star, star_jump, safe_zone, goal),
+    )
+}
+
+
+def _count(mask: Array) -> Array:
+    return mask.sum(dtype=jnp.float32)
+
+
+def _column(game: LudoRules) -> int:
+    """The first place of the column."""
+    return game.board.goal - game.column
+
+
+def _own(game: LudoRules, before: State, player: Array) -> Array:
+    """[] bool: the step is a decision of the player's."""
+    return game.actor(before) == player
+
+
+def _move(game: LudoRules, before: State, after: State, player: Array) -> _Move:
+    mine, then = (row_of(state.pieces, player.astype(jnp.int8)) for state in (before, after))
+    return _Move(mine, then, (mine != then) & (then != BASE) & _own(game, before, player))
+
+
+def _sent_home(before: State, after: State) -> Array:
+    """[P, N] bool."""
+    return (before.pieces != BASE) & (after.pieces == BASE)
+
+
+def _in_danger(game: LudoRules, pieces: Array, player: Array, places: Array) -> Array:
+    """[N] bool for the player's N places."""
+    sheltered = is_any(places, game.board.neutral_globes + game.board.start_globes)
+    paired = (places[:, None] == places[None]).sum(1, dtype=jnp.int8) > 1
+    on_ring = (places >= START) & (places <= game.board.track)
+    return pursued(game, pieces, player.astype(jnp.int8), places) & on_ring & ~sheltered & ~paired
+
+
+def _moves_first_of(game: LudoRules, before: State, after: State, player: Array, end: int) -> Array:
+    """Whether the piece moved was the most advanced of those on places from the start square up to before `end`."""
+    move = _move(game, before, after, player)
+    ahead = jnp.where((move.before >= START) & (move.before < end), move.before, BASE)
+    return _count(move.moved & (ahead == ahead.max()) & (ahead != BASE))
+
+
+def _joins(game: LudoRules, move: _Move) -> Array:
+    """[N, N] bool: piece i was moved onto the ring square of piece j, another one."""
+    same = (move.after[:, None] == move.after[None]) & ~jnp.eye(move.after.shape[0], dtype=bool)
+    on_ring = (move.after >= START) & (move.after <= game.board.track)
+    return same & (move.moved & on_ring)[:, None]

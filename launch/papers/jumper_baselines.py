@@ -1,0 +1,78 @@
+"""Random play of Jumper on 6×6, beside the figures that came with the rules.
+
+They were printed without the size of their sample. The branching factors tell which randomness they are of: every
+path of hops as likely. How large a sample still agrees with our shares is worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from boardrl import host, progress
+from games.jumper import Jumper
+from games.jumper.random_play import Tally, by_boards, by_paths
+from launch.papers.cell import Cell, Item, share
+
+SIZE = 6
+CHOICES = {"paths": 26.2, "boards": 24.1}  # moves to choose from, a turn
+CHOICES_TOLERANCE = 0.05  # as they are rounded
+WON = {"White": 50.8, "Black": 41.2, "drawn": 8.0}  # %
+SAMPLE = 5_000  # games that the printed shares are taken to come from; the last column follows from it
+CHUNK = 2_000  # games between two looks at the clock
+CRITICAL = 5.991  # the 95 % quantile of χ² with two degrees of freedom
+
+
+def random_play(games: int, seed: int) -> Sequence[Cell]:
+    """Games won by each side with every path as likely, and the moves there are to choose from."""
+    game = Jumper(SIZE)
+    facet = host.of(game)
+    first, buffer, work = facet.row(game.init()), facet.rows(4096), facet.work()
+    paths = _play("paths", games, lambda count, seed: by_paths(SIZE, count, seed), seed)
+    boards = _play("boards", games, lambda count, seed: by_boards(first, buffer, work, count, seed), seed)
+    cells = []
+    for name, tally in (("paths", paths), ("boards", boards)):
+        mean = tally.choices / tally.turns
+        # The mean over some two million turns: its error is far below the rounding of the printed figure.
+        cells.append(
+            Cell("moves a turn", name, "moves", mean, mean, mean, expected=CHOICES[name], tolerance=CHOICES_TOLERANCE)
+        )
+    counts = _counts(paths, games)
+    for name, count in counts.items():
+        expected = WON[name] / 100
+        tolerance = 196 * (expected * (1 - expected) / SAMPLE) ** 0.5
+        cells.append(
+            Cell("every path alike", name, "%", *share(count, games), expected=WON[name], tolerance=round(tolerance, 2))
+        )
+    most = doubt([count / games for count in counts.values()], [value / 100 for value in WON.values()])
+    cells.append(Cell("every path alike", "largest sample that agrees", "games", most, most, most))
+    cells += [Cell("every board alike", name, "%", *share(n, games)) for name, n in _counts(boards, games).items()]
+    return cells
+
+
+def doubt(ours: Sequence[float], printed: Sequence[float]) -> float:
+    """The games from which on a sample with the printed shares would contradict ours: χ² = n Σ (p − q)² / q."""
+    return CRITICAL / sum((p - q) ** 2 / q for p, q in zip(printed, ours, strict=True))
+
+
+def _play(name: str, games: int, play: Callable[[int, int], Tally], seed: int) -> Tally:
+    total = Tally(0, 0, 0, 0)
+    with progress.track(f"random play over {name}", games, "games") as bar:
+        for number, done in enumerate(range(0, games, CHUNK)):
+            count = min(CHUNK, games - done)
+            total = Tally(*(a + b for a, b in zip(total, play(count, seed * 2**20 + number), strict=True)))
+            bar.update(done + count)
+    return total
+
+
+def _counts(tally: Tally, games: int) -> dict[str, int]:
+    return {"White": tally.white, "Black": tally.black, "drawn": games - tally.white - tally.black}
+
+
+ITEMS = {
+    "random_play": Item(
+        "Random play on 6×6",
+        100_000,
+        random_play,
+        ("The expected shares are of a sample of unknown size, here taken as 5,000 games: see docs/jumper.md.",),
+    )
+}
