@@ -13,6 +13,7 @@ from games.ludo.strategies import STRATEGIES
 
 @dataclasses.dataclass(frozen=True)
 class Ludo(LudoRules):
+    lanes_last = True
     strategies = STRATEGIES
     encodings = ENCODINGS
     action_encodings = ACTION_ENCODINGS
