@@ -13,6 +13,7 @@ from games.ludo.strategies import STRATEGIES
 
 @dataclasses.dataclass(frozen=True)
 class Ludo(LudoRules):
+    lanes_last = True
     strategies = STRATEGIES
     defaults = {
         # The dice try out enough, so that no decision need be random.
