@@ -213,7 +213,7 @@ document.onkeydown = event => {{
   if (event.target.id === "slider" || event.target.tagName === "SELECT") return;
   const by = {{ArrowLeft: -1, ArrowRight: 1, Home: -frames.length, End: frames.length}}[event.key];
   if (by) {{ event.preventDefault(); step(by); }}
-  if (event.key === " ") {{ event.preventDefault(); timer ? pause() : play(); }}
+  if (event.key === " " && event.target.tagName !== "BUTTON") {{ event.preventDefault(); timer ? pause() : play(); }}
 }};
 show(0);
 </script>
