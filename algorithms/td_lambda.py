@@ -20,8 +20,10 @@ from boardrl import nets, options, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game, one_hot, select
-from boardrl.policy import Greedy, Policy, afterstate_value, afterstates
+from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstates, wish
 from boardrl.returns import Targets, Trail, lambda_returns
+
+ROLLS = 2  # of the dice that one turn holds, where the first leaves nothing to decide
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,13 +32,43 @@ class Config:
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
     lanes: int = setting(64, "games played side by side")
     window: int = setting(8, "turns in every lane between two learning steps")
+    thin: int = setting(1, "learn from one turn in so many, as neighbours are much alike; divides --window")
     hidden: tuple[int, ...] = setting((128, 128), "units of the net's hidden layers")
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
     epsilon: float = setting(0.3, "share of decisions that are random experiments")
-    learning_rate: float = setting(2e-3, "of Adam at the start; falls in a straight line to 0 at the end")
+    learning_rate: float = setting(2e-3, "of the optimizer, at the start")
+    falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
+    optimizer: Literal["adam", "sgd"] = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
     loss: Literal["cross_entropy", "squared"] = setting("cross_entropy", "how far the net is from its target")
+    encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
+    fixed_seats: bool = setting(False, "whether output k is seat k's, not of the k-th player after the one who looks")
+    separate: bool = setting(False, "whether each output stands for itself where returns have a fixed sum")
+    utility: Utility = setting("own", "what a move is chosen for: one's own value, or its margin over all others' sum")
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
+
+
+# alhajry2012, section IV, for Ludo. It trains one game after another; the games side by side are few, so that little is
+# learned at once. Its two other settings: --opponents=mixed,mixed and --opponents=random,random.
+PRESETS: dict[str, dict[str, Any]] = {
+    "alhajry2012": {
+        "games": 100_000,
+        "lanes": 8,
+        "window": 8,
+        "hidden": (20,),
+        "activation": "sigmoid",
+        "decay": 0.7,
+        "epsilon": 0.0,
+        "learning_rate": 0.2,
+        "falling": False,
+        "optimizer": "sgd",
+        "loss": "squared",
+        "encoding": "alhajry_objective",
+        "fixed_seats": True,
+        "separate": True,
+        "utility": "margin",
+    }
+}
 
 
 class Pending(NamedTuple):
@@ -75,8 +107,17 @@ def check(config: Config, game: Game[Any]) -> None:
     for name in ("games", "lanes", "window"):
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if config.thin < 1 or config.window % config.thin:
+        raise UserError(f"--thin={config.thin} does not divide --window={config.window}: expected 1 or a divisor")
+    if config.thin > 1 and config.view == "backward":
+        raise UserError(f"--thin={config.thin} needs --view=forward, as eligibility traces take every turn")
     if min(config.hidden, default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    known = getattr(game, "encodings", {})
+    if config.encoding and config.encoding not in known:
+        raise UserError(
+            f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"
+        )
     seats = game.spec.num_players
     if len(options.split(config.opponents)) >= seats:
         raise UserError(
@@ -85,12 +126,13 @@ def check(config: Config, game: Game[Any]) -> None:
 
 
 def value_net(config: Config, game: Game[Any]) -> nets.ValueNet:
-    return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
+    mlp = nets.MLP(config.hidden, game.spec.num_players, config.activation)
+    return nets.ValueNet(game, mlp, config.encoding, config.fixed_seats, config.separate)
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The greedy player of what was learned."""
-    return Policy(Greedy(game, value_net(config, game)), state.params)
+    return Policy(Greedy(game, value_net(config, game), config.utility), state.params)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
@@ -108,7 +150,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape), leaf.dtype), params)
     return TrainState(
         params=params,
-        momentum=_adam().init(params),
+        momentum=_optimizer(config).init(params),
         lanes=rollout.start(game, config.lanes),
         pending=rollout.spread(pending),
         traces=rollout.spread(traces) if config.view == "backward" else (),
@@ -124,21 +166,24 @@ def update(
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, then takes one step of Adam along what it taught."""
     key = jax.random.wrap_key_data(state.key)
-    key_next, key_window = jax.random.split(key)
+    key_next, key_window, key_thin = jax.random.split(key, 3)
     net = value_net(config, game)
 
     lanes, window = play_window(config, game, opponents, state, key_window)
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    gradient, metrics = forward_gradient(config, net, state.params, window, targets)
+    taught = _thinned(config, window, targets, key_thin)
+    gradient, metrics = forward_gradient(config, net, state.params, *taught)
     traces = state.traces
     if config.view == "backward":
         gradient, traces = backward_gradient(config, net, state.params, window, state.traces)
 
-    num_known = jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
-    gradient = jax.tree.map(lambda g: g / num_known, gradient)
+    if config.optimizer == "adam":
+        num_known = jnp.maximum((taught if config.view == "forward" else (window, targets))[1].known.sum(), 1)
+        gradient = jax.tree.map(lambda g: g / num_known.astype(jnp.float32), gradient)
     with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = _adam().update(gradient, state.momentum)
-    rate = config.learning_rate * jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0)
+        direction, momentum = _optimizer(config).update(gradient, state.momentum)
+    left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else 1.0
+    rate = config.learning_rate * left
     params = jax.tree.map(lambda p, d: p - rate * d, state.params, direction)
 
     num_ended = window.trail.ended.sum().astype(jnp.int32)
@@ -163,13 +208,11 @@ def play_window(
     decide = functools.partial(_decide, config, game, opponents, state.params)
 
     def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
-        uniform = jax.random.uniform(key_turn, (4, config.lanes))
-        position = lanes.state
-        rolled = jax.vmap(game.actor)(position) == CHANCE
-        if game.spec.num_outcomes:
-            position = jax.vmap(functools.partial(rollout.settle_chance, game))(position, uniform[0])
-        position, slot = jax.vmap(decide, (0, 0, 1))(position, seats, uniform[1:])
-        steps = lanes.steps + rolled.astype(jnp.int32) + slot.trail.decided.astype(jnp.int32)
+        uniform = jax.random.uniform(key_turn, (3 + ROLLS, config.lanes))
+        for uniform_roll in uniform[3:] if game.spec.num_outcomes else ():
+            lanes = _roll(game, lanes, uniform_roll)
+        position, slot = jax.vmap(decide, (0, 0, 1))(lanes.state, seats, uniform[:3])
+        steps = lanes.steps + slot.trail.decided.astype(jnp.int32)
         lanes, ended = rollout.end_games(game, rollout.Lanes(position, steps))
         return lanes, slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
 
@@ -200,10 +243,10 @@ def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: W
     shares for the squared error. Traces of unfinished games are carried into the next window.
     """
     spec = net.game.spec
-    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: nets.to_shares(spec, net.logits(*a))
+    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: net.shares(net.logits(*a))
 
     def lane(window: Window, trace: Any) -> tuple[Any, Any]:
-        first = nets.to_shares(spec, net.logits(params, window.inputs[0], window.viewer[0]))
+        first = net.shares(net.logits(params, jax.tree.map(lambda x: x[0], window.inputs), window.viewer[0]))
 
         def forth(carry: tuple[Any, Any, Array, Array], slot: Window) -> tuple[tuple[Any, Any, Array, Array], None]:
             total, trace, previous, seen = carry
@@ -245,8 +288,8 @@ def _decide(
     legal = game.legal(state)
     after = afterstates(game, state)
     values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
-    wish = jnp.where(one_hot(player, game.spec.num_players), values, 0.0).sum(-1)
-    best = jnp.argmax(jnp.where(legal, wish, -jnp.inf)).astype(jnp.int32)
+    liked = wish(config.utility, values, player)
+    best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
 
     sitting = jnp.where(one_hot(player, game.spec.num_players), seat_of, 0).sum()
     experiment = (uniform[0] < config.epsilon) & (sitting == 0)
@@ -268,6 +311,18 @@ def _decide(
         returns=jnp.zeros(game.spec.num_players, jnp.float32),
     )
     return state, Window(net.inputs(state, viewer), viewer, trail)
+
+
+def _roll(game: Game[Any], lanes: rollout.Lanes, uniform: Array) -> rollout.Lanes:
+    """Throws the dice in every lane that waits for them."""
+    waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+
+    def settle(lanes: rollout.Lanes) -> rollout.Lanes:
+        state = jax.vmap(functools.partial(rollout.settle_chance, game))(lanes.state, uniform)
+        return rollout.Lanes(state, lanes.steps + waits.astype(jnp.int32))
+
+    # A branch, which XLA does not look into: it would compute the rolled state anew for all that follows from it.
+    return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
 
 
 def _pick(batch: Any, mask: Array) -> Any:
@@ -300,6 +355,19 @@ def _still_open(window: Window, targets: Targets) -> Pending:
     )
 
 
+def _thinned(config: Config, window: Window, targets: Targets, key: Array) -> tuple[Window, Targets]:
+    """One slot of each `thin` that follow on each other, the same in all lanes; the last slot of all is never known."""
+    if config.thin == 1:
+        return window, targets
+    place = jax.random.randint(key, (), 0, config.thin)
+
+    def thinned(leaf: Array) -> Array:
+        groups = leaf[:-1].reshape(-1, config.thin, *leaf.shape[1:])
+        return jax.lax.dynamic_index_in_dim(groups, place, axis=1, keepdims=False)
+
+    return jax.tree.map(thinned, (window, targets))
+
+
 def _loss(
     config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets
 ) -> tuple[Array, dict[str, Array]]:
@@ -308,10 +376,10 @@ def _loss(
     # A product is the faster way to a gradient, so that here sparse inputs are written out.
     inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
     logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
-    shares, wanted = nets.to_shares(spec, logits), nets.from_returns(spec, targets.target)
+    shares, wanted = net.shares(logits), nets.from_returns(spec, targets.target)
     if config.loss == "squared":
         losses = 0.5 * (wanted - shares) ** 2
-    elif spec.return_sum is None:
+    elif net.separate or spec.return_sum is None:
         losses = optax.sigmoid_binary_cross_entropy(logits, wanted)
     else:
         losses = -wanted * jax.nn.log_softmax(logits)
@@ -321,5 +389,5 @@ def _loss(
     return loss, {"loss": loss / num_known, "td_error": jnp.sqrt((error**2).sum() / (num_known * spec.num_players))}
 
 
-def _adam() -> optax.GradientTransformation:
-    return optax.scale_by_adam()
+def _optimizer(config: Config) -> optax.GradientTransformation:
+    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()

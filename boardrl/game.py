@@ -59,6 +59,7 @@ class Game(Protocol[State]):
         events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
                         one step from `before` to `after`, of anybody or of the dice, for boardrl.rewards
         defaults        {algorithm: {field: value}}, settings that suit this game
+        printed         {opponent: {paper: share}}, win rates of learned players to hold a new one against
         observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not
                         be 0 and what they add up to, for nets to read in a fraction of the time
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is

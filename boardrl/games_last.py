@@ -26,7 +26,7 @@ def games_last(function: Callable[[Any, Array], Any]) -> Callable[[Any, Array], 
                 return jnp.moveaxis(leaf, 0, -1)
             return jnp.broadcast_to(leaf[..., None], (*leaf.shape, axis_size))
 
-        after = function(*jax.tree.map(behind, (state, move), tuple(in_batched)))
+        after = call(*jax.tree.map(behind, (state, move), tuple(in_batched)))  # again so under a vmap around this one
         after = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), after)
         return after, jax.tree.map(lambda leaf: True, after)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, Literal, NamedTuple
 
 import flax.linen as nn
@@ -59,11 +58,14 @@ class ValueNet:
 
     The net's k-th output belongs to the player k seats after the one who looks, so that in a game that is
     the same from every seat (one that has `rotate`) all seats share what is learned. In other games the net
-    is also told which seat it sits in.
+    is also told which seat it sits in. With `fixed_seats` output k is seat k's, whoever looks.
     """
 
     game: Game[Any]
     mlp: MLP
+    encoding: str = ""  # one that the game offers, in place of `observe`
+    fixed_seats: bool = False
+    separate: bool = False  # a fraction for each player even where returns have a fixed sum
 
     def init(self, key: Array) -> Any:
         return self.mlp.init(key, self.dense(self.inputs(self.game.init(), jnp.int32(0))))
@@ -71,18 +73,15 @@ class ValueNet:
     @property
     def num_inputs(self) -> int:
         """I, how wide the first layer is."""
-        return math.prod(self.game.spec.obs_shape) + (0 if self._seats_alike else self.game.spec.num_players)
-
-    @property
-    def _seats_alike(self) -> bool:
-        return getattr(self.game, "rotate", None) is not None
+        seen = jax.eval_shape(self._observe, self.game.init(), jnp.int32(0))
+        return int(seen.size) + (self.game.spec.num_players if self._told_its_seat else 0)
 
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
         """[I] what the net is shown, as a Sparse where the game gives one."""
-        if self._seats_alike and hasattr(self.game, "observe_sparsely"):
+        if not self.encoding and not self._told_its_seat and hasattr(self.game, "observe_sparsely"):
             return Sparse(*self.game.observe_sparsely(state, player))
-        seen = self.game.observe(state, player).ravel()
-        if self._seats_alike:
+        seen = self._observe(state, player).ravel().astype(jnp.float32)
+        if not self._told_its_seat:
             return seen
         return jnp.concatenate([seen, one_hot(player, self.game.spec.num_players).astype(seen.dtype)])
 
@@ -92,21 +91,30 @@ class ValueNet:
 
     def logits(self, params: Any, inputs: Array | Sparse, player: Array) -> Array:
         """[P] in seat order."""
-        relative = self.mlp.apply(params, inputs)
-        assert isinstance(relative, Array)
-        turns = [jnp.roll(relative, shift) for shift in range(self.game.spec.num_players)]
+        outputs = self.mlp.apply(params, inputs)
+        assert isinstance(outputs, Array)
+        if self.fixed_seats:
+            return outputs
+        turns = [jnp.roll(outputs, shift) for shift in range(self.game.spec.num_players)]
         return jax.lax.select_n(player, *turns)
+
+    def shares(self, logits: Array) -> Array:
+        """[P] in [0, 1]: shares of one cake where returns have a fixed sum, a fraction for each player otherwise."""
+        apart = self.separate or self.game.spec.return_sum is None
+        return jax.nn.sigmoid(logits) if apart else jax.nn.softmax(logits)
 
     def __call__(self, params: Any, state: Any, player: Array) -> Array:
         """[P] expected returns in seat order."""
-        return to_returns(
-            self.game.spec, to_shares(self.game.spec, self.logits(params, self.inputs(state, player), player))
-        )
+        return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, player), player)))
 
+    @property
+    def _told_its_seat(self) -> bool:
+        return not self.fixed_seats and getattr(self.game, "rotate", None) is None
 
-def to_shares(spec: Spec, logits: Array) -> Array:
-    """[P] in [0, 1]: shares of one cake where returns have a fixed sum, a fraction for each player otherwise."""
-    return jax.nn.sigmoid(logits) if spec.return_sum is None else jax.nn.softmax(logits)
+    def _observe(self, state: Any, player: Array) -> Array:
+        if self.encoding:
+            return self.game.encodings[self.encoding](self.game, state, player)  # type: ignore[attr-defined]
+        return self.game.observe(state, player)
 
 
 def to_returns(spec: Spec, shares: Array) -> Array:

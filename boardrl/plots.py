@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
+Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
 
 COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
 INK, PALE = "#2b2d42", "#b8bcc8"
 MAX_POINTS = 2000  # of one line: more than the picture has pixels for
 
 
-def write(run: Run) -> None:
+def write(run: Run, printed: Printed) -> None:
     """Replaces learning_curve.png."""
     title = f"{run.config['algo']} on {run.config['game']}, seed {run.config['seed']}"
-    atomic.write(
-        run.path / "learning_curve.png", learning_curve(run.logs["metrics.jsonl"], run.logs["speed.jsonl"], title)
-    )
+    picture = learning_curve(run.logs["metrics.jsonl"], run.logs["speed.jsonl"], title, printed)
+    atomic.write(run.path / "learning_curve.png", picture)
 
 
-def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str) -> bytes:
-    """A PNG of three panels that share the axis of games."""
+def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, printed: Printed) -> bytes:
+    """A PNG of three panels that share the axis of games, with the papers' win rates as broken lines."""
     # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str) -> 
     figure = Figure(figsize=(8, 8), dpi=110)
     axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
     figure.suptitle(title, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
-    draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")])
+    draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")], printed)
     train = [row for row in metrics if row["kind"] == "train"]
     draw_line(axes[1], [row["games"] for row in train], [row["loss"] for row in train], "loss")
     draw_line(axes[2], [row["games"] for row in speed], [row["games_per_second"] for row in speed], "games/s")
@@ -63,7 +63,7 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str) -> 
     return picture.getvalue()
 
 
-def draw_strength(ax: Axes, rows: Sequence[Row]) -> None:
+def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed) -> None:
     """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot."""
     ax.set_ylabel("win rate", color=INK)
     ax.set_ylim(-0.02, 1.02)
@@ -76,6 +76,9 @@ def draw_strength(ax: Axes, rows: Sequence[Row]) -> None:
         ax.plot(
             games, rate, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"vs {opponent}  {rate[-1]:.1%}"
         )
+        for paper, share in printed.get(opponent, {}).items():
+            label = f"vs {opponent}  {share:.0%} in {paper}"
+            ax.axhline(share, color=colour, linestyle="--", linewidth=1.2, alpha=0.7, label=label)
         for row in mine:
             if row["kind"] == "final":
                 ax.errorbar(

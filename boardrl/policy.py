@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from boardrl.game import TERMINAL, Game, one_hot
 
 Apply = Callable[[Any, Any], Array]  # (params, state) -> [A] logits
 Value = Callable[[Any, Any, Array], Array]  # (params, state, player) -> [P] values, as that player sees the state
+Utility = Literal["own", "margin"]  # what a move is chosen for: the actor's own value, or that less all others'
 
 
 @jax.tree_util.register_dataclass
@@ -57,9 +58,10 @@ class Greedy:
 
     game: Game[Any]
     value: Value
+    utility: Utility = "own"
 
     def __call__(self, params: Any, state: Any) -> Array:
-        values = action_values(self.game, self.value, params, state)
+        values = action_values(self.game, self.value, params, state, self.utility)
         best = jnp.where(self.game.legal(state), values, -jnp.inf).max()
         return jnp.where(values >= best, 0.0, -jnp.inf)
 
@@ -90,8 +92,12 @@ def state_value(game: Game[Any], value: Value, params: Any, state: Any) -> Array
     return jnp.where(game.actor(state) >= 0, values[best], afterstate_value(game, value, params, state, player))
 
 
-def action_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
-    """[A] value of each action's afterstate to the actor; meaningless for illegal ones."""
-    player = jnp.maximum(game.actor(state), 0)
-    values = afterstate_values(game, value, params, state)
-    return jnp.where(one_hot(player, game.spec.num_players), values, 0.0).sum(-1)
+def wish(utility: Utility, values: Array, actor: Array) -> Array:
+    """[A] how much the actor likes each of [A, P] values: for its own, or for its own less all others."""
+    mine = jnp.where(one_hot(actor, values.shape[-1]), values, 0.0).sum(-1)
+    return mine if utility == "own" else 2 * mine - values.sum(-1)
+
+
+def action_values(game: Game[Any], value: Value, params: Any, state: Any, utility: Utility = "own") -> Array:
+    """[A] what each action's afterstate is worth to the actor; meaningless for illegal ones."""
+    return wish(utility, afterstate_values(game, value, params, state), jnp.maximum(game.actor(state), 0))

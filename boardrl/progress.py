@@ -33,8 +33,11 @@ class Bar:
         if now < self._next_line:
             return
         rate = (done - self._first) / max(now - self._began, 1e-9)
-        left = (self._total - done) / rate if rate > 0 else float("inf")
-        line = f"{done:,}/{self._total:,} {self._unit}  {rate:,.0f} {self._unit}/s  {clock(left)} left"
+        of = f"/{self._total:,}" if self._total else ""
+        line = f"{done:,}{of} {self._unit}  {rate:,.0f} {self._unit}/s"
+        if self._total:
+            left = (self._total - done) / rate if rate > 0 else float("inf")
+            line += f"  {clock(left)} left"
         if self._console.is_terminal:
             self._draw(done, line, note)
             self._next_line = now + 0.1
@@ -62,7 +65,7 @@ class Bar:
         if self._live is None:
             columns = ("[bold]{task.description}", rich.progress.BarColumn(16), "{task.fields[line]}")
             self._tasks = rich.progress.Progress(*columns, console=self._console)
-            self._tasks.add_task(self._label, total=self._total)
+            self._tasks.add_task(self._label, total=self._total or None)
             self._live = rich.live.Live(console=self._console, transient=True)
             self._live.start()
         self._tasks.update(rich.progress.TaskID(0), completed=done, line=line)
@@ -87,7 +90,10 @@ class _Part(Bar):
 
 @contextlib.contextmanager
 def track(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Bar]:
-    """A bar for the length of a `with` block; `done` is what an earlier session had done already."""
+    """A bar for the length of a `with` block; `done` is what an earlier session had done already.
+
+    A total of 0 is one that nobody knows.
+    """
     bar = Bar(label, total, unit, done)
     try:
         yield bar

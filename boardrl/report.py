@@ -11,7 +11,7 @@ from boardrl.game import Game
 from boardrl.progress import clock
 from boardrl.run import Run
 
-HEADER = ("opponent", "games", "win rate", "95 % interval", "draws", "losses", "points", "seed")
+HEADER = ("opponent", "games", "win rate", "95 % interval", "draws", "losses", "points", "seed", "printed")
 
 
 def write(run: Run, game: Game[Any], *, status: str) -> None:
@@ -43,7 +43,7 @@ def text(run: Run, game: Game[Any], *, status: str) -> str:
             "",
             "## Strength",
             "",
-            *strength_lines(run),
+            *strength_lines(run, game),
             "",
             "![learning curve](learning_curve.png)",
             "",
@@ -61,8 +61,9 @@ def text(run: Run, game: Game[Any], *, status: str) -> str:
     )
 
 
-def strength_lines(run: Run) -> list[str]:
-    """The latest evaluation as a table."""
+def strength_lines(run: Run, game: Game[Any]) -> list[str]:
+    """The latest evaluation as a table, beside what papers printed."""
+    printed = getattr(game, "printed", {})
     rows = latest(run)
     if not rows:
         return ["Not evaluated."]
@@ -76,14 +77,16 @@ def strength_lines(run: Run) -> list[str]:
             f"{row['losses']:,}",
             f"{row['points']:+.4f}",
             str(row["seed"]),
+            ", ".join(f"{share:.0%} {paper}" for paper, share in printed.get(row["opponent"], {}).items()),
         )
         for row in rows
     ]
+    width = len(HEADER) if any(row[-1] for row in cells) else len(HEADER) - 1
     kind = "final" if rows[0]["kind"] == "final" else "latest"
     after = (
         f"The {kind} evaluation, after {rows[0]['games']:,} games of training; seats rotate, and the opponent takes "
     )
-    return [after + "all but one.", "", *_table(HEADER, cells)]
+    return [after + "all but one.", "", *_table(HEADER[:width], [row[:width] for row in cells])]
 
 
 def commands(run: Run, game: Game[Any]) -> list[str]:

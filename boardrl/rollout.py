@@ -49,9 +49,8 @@ def spread(batch: Any) -> Any:
     count = max(d for d in range(1, len(devices) + 1) if size % d == 0)
     if count == 1:
         return batch
-    places = NamedSharding(jax.sharding.Mesh(devices[:count], ("lanes",)), PartitionSpec("lanes"))
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(batch))
-    return jax.lax.with_sharding_constraint(batch, places) if traced else jax.device_put(batch, places)
+    mesh = jax.sharding.Mesh(devices[:count], ("lanes",))
+    return jax.device_put(batch, NamedSharding(mesh, PartitionSpec("lanes")))
 
 
 def sample(weights: Array, uniform: Array) -> Array:

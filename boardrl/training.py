@@ -7,6 +7,7 @@ An algorithm is a module with
     init(config, game, key)                the first TrainState
     update(config, game, opponents, state)   the next TrainState and scalar metrics, 'loss' among them
     policy(config, game, state)            the greedy player of what was learned
+    PRESETS                                {name: {setting: value}}, papers' settings, if there are any
 Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
 multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
 """
@@ -232,7 +233,7 @@ class _Session:
     def show(self, status: str) -> None:
         """Refreshes the plot and the report."""
         began = time.monotonic()
-        plots.write(self.run)
+        plots.write(self.run, getattr(self.task.game, "printed", {}))
         report.write(self.run, self.task.game, status=status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)

@@ -15,7 +15,7 @@ from typing import Any
 from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, output
+from launch import cli, output, watch
 from search import evaluators, kinds, line
 from search.budget import Budget
 from search.searcher import Result, Searcher
@@ -41,7 +41,7 @@ def main(config: Config, options: Any) -> None:
     facet = host.lowered(game) if config.lowered else host.of(game)
     evaluator = evaluators.default(facet, config.weights) if config.evaluate else evaluators.none(facet)
     searcher = Searcher(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
-    show(content_of(searcher, searcher.complete(searcher.search(state))), path)
+    show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
 
 
 def read_position(game: Any, path: str) -> Any:

@@ -138,7 +138,7 @@ def summary(player: SearchPlayer, used: np.ndarray) -> dict[str, Any]:
         "over_ms_most": float(over.max()),
         # What the search itself is to blame for: on a machine with more to do than cores, the rest is waiting.
         "processor_over_ms_99_9": float(np.quantile(processor_over, 0.999)),
-        "bytes": player.searcher.memory.num_bytes,
+        "bytes": player.searcher.num_bytes,
         "bytes_allowed": 1024 * budget.kilobytes,
     }
     content["kept"] = content["over_ms_99_9"] <= MOST_OVER_MS and content["bytes"] <= content["bytes_allowed"]

@@ -19,7 +19,7 @@ from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.solve import Solution, solve
-from launch import analyse, cli, output
+from launch import analyse, cli, output, watch
 from search import evaluators, kinds, line
 from search.budget import Budget
 from search.searcher import Searcher
@@ -50,12 +50,16 @@ def main(config: Config) -> None:
     facet = host.of(game)
     options = kinds.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
-    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluators.none(facet), facet=facet)
-    result = searcher.search(state)
+    # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
+    evaluator = evaluators.default(facet)
+    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
+    result = watch.search(searcher, state)
     if not result.exact:
+        last = list(searcher.nodes_to.items())[-4:]
+        reached = ", ".join(f"{nodes:,} to depth {depth}" for depth, nodes in last)
         raise UserError(
-            f"{config.game} was not solved within its limits: depth {result.depth} of at most {game.spec.max_steps} "
-            f"after {result.nodes:,} nodes; give more --ms or --kilobytes, or a smaller board"
+            f"{config.game} was not solved in {result.milliseconds / 1e3:,.0f} s and {result.nodes:,} nodes, "
+            f"of which {reached}, of at most {game.spec.max_steps}; give more --ms or --kilobytes, or a smaller board"
         )
     analyse.show(analyse.content_of(searcher, searcher.complete(result)), path)
 

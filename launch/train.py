@@ -1,6 +1,7 @@
 """Trains a player by self-play, measures it, and keeps everything in a run directory.
 
-  python -m launch.train --game=tic_tac_toe --algo=td_lambda
+  python -m launch.train --game=ludo --algo=td_lambda
+  python -m launch.train --game=ludo --algo=td_lambda --preset=alhajry2012
   python -m launch.train --game=pig:players=3,target=30 --seed=1 --games=50000
   python -m launch.train --resume=runs/tic_tac_toe-td_lambda-20250101T120000Z-s0
 
@@ -41,6 +42,7 @@ MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
 class TrainConfig:
     game: str = setting("", f"what is played, with its options; known: {', '.join(registry.names())}")
     algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(learners.names())}")
+    preset: str = setting("", "a paper's settings, where the algorithm has them; empty: what suits the game")
     seed: int = setting(0, "decides all that is random")
     run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
     runs_dir: str = setting(RUNS_DIR, "folder of the run directories")
@@ -53,6 +55,8 @@ class TrainConfig:
             raise UserError(f"--seed={self.seed} is out of range: expected 0 to {2**32 - 1}")
         if self.resume and (self.run or self.runs_dir != RUNS_DIR):
             raise UserError("--resume names the run directory already; leave out --run and --runs_dir")
+        if self.resume and self.preset:
+            raise UserError(f"--preset={self.preset} cannot change the settings of a run; leave it out beside --resume")
 
 
 def more(settings: TrainConfig) -> cli.More:
@@ -70,6 +74,8 @@ def more(settings: TrainConfig) -> cli.More:
         ours = {field.name for field in dataclasses.fields(Schedule)}
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
+        if settings.preset:
+            learning = choose_preset(settings, algorithm)
         own = {}
     sections = [
         cli.Section("evaluation, checkpoints and metrics", Schedule, schedule),
@@ -109,10 +115,20 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         if outcome.interrupted:
             print(f"stopped after {int(outcome.state.games):,} games; to go on: {resume}")
             sys.exit(EXIT_CODE)
-        print("\n".join(["", *report.strength_lines(run), "", f"plot      {run.path / 'learning_curve.png'}"]))
+        print("\n".join(["", *report.strength_lines(run, game), "", f"plot      {run.path / 'learning_curve.png'}"]))
         print(
             "\n".join([f"train on  {resume} --games={2 * learning.games}", *(f"evaluate  {line}" for line in others)])
         )
+
+
+def choose_preset(settings: TrainConfig, algorithm: Any) -> dict[str, Any]:
+    """The settings that a paper learned by."""
+    known = getattr(algorithm, "PRESETS", {})
+    if settings.preset not in known:
+        raise UserError(
+            f"unknown preset {settings.preset!r} of {settings.algo}; known presets: {', '.join(known) or 'none'}"
+        )
+    return dict(known[settings.preset])
 
 
 def open_run(settings: TrainConfig, game: Game[Any], asked: Mapping[str, Any]) -> runs.Run:

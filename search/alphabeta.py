@@ -19,7 +19,7 @@ import numpy as np
 from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate
+from search.evaluator import evaluate, prepare
 from search.identity import identity
 from search.order import DONE, HISTORY_SIZE, KILLERS_A_PLY, best_left, note_cutoff, score, signature
 from search.reach import HISTORY, KILLERS, PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
@@ -81,6 +81,10 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             )
 
     # 4. Try them.
+    free = top + num_moves
+    full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
+    if depth <= 1 or full:
+        prepare(rows, top, num_moves, control[VIEW], weights, scratch, work)
     best, best_child = -np.inf, top
     floor = alpha
     for number in range(num_moves):
@@ -92,8 +96,6 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             child = top + num_moves - 1 - number
         who = np.int64(actor(rows[child], work))
         left = depth - (who != me)
-        free = top + num_moves
-        full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
         if who == TERMINAL:
             count(control)
             returns(rows[child], scratch, work)
@@ -104,7 +106,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             control[CUTS] += 1
             control[CHANCE_MET] += who == CHANCE
             control[OVERFLOWS] += left > 0
-            value = evaluate(rows[child], control[VIEW], weights, scratch, work)
+            value = evaluate(rows, child, control[VIEW], weights, scratch, work)
             if me != control[VIEW]:
                 value = -value
             pv[ply + 1, 0] = 0

@@ -14,9 +14,19 @@ MOST = 1.0
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate(row, seat, weights, scratch, work):
-    """tanh Σ w f(row, seat)."""
-    features(row, seat, scratch, work)
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    """tanh Σ w f(position, seat)."""
+    features(rows[at], seat, scratch, work)
     total = np.float32(0.0)
     for number in range(NUM_FEATURES):
         total += weights[number] * scratch[number]
@@ -24,6 +34,6 @@ def evaluate(row, seat, weights, scratch, work):
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate_all(row, out, weights, scratch, work):
+def evaluate_all(rows, at, out, weights, scratch, work):
     for player in range(NUM_PLAYERS):
-        out[player] = evaluate(row, player, weights, scratch, work)
+        out[player] = evaluate(rows, at, player, weights, scratch, work)

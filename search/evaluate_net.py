@@ -14,12 +14,22 @@ NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in 
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate(row, seat, weights, scratch, work):
-    expect(weights, row, seat, scratch, scratch[NET_WORK:].view(np.uint64))
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    expect(weights, rows[at], seat, scratch, scratch[NET_WORK:].view(np.uint64))
     return min(max(np.float64(scratch[seat]), LEAST), MOST)
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate_all(row, out, weights, scratch, work):
+def evaluate_all(rows, at, out, weights, scratch, work):
     for player in range(NUM_PLAYERS):
-        out[player] = evaluate(row, player, weights, scratch, work)
+        out[player] = evaluate(rows, at, player, weights, scratch, work)

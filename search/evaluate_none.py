@@ -9,13 +9,23 @@ from boardrl.facet import NUM_PLAYERS, returns
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate(row, seat, weights, scratch, work):
-    returns(row, scratch, work)
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    returns(rows[at], scratch, work)
     return np.float64(scratch[seat])
 
 
 @numba.njit(cache=True, nogil=True)
-def evaluate_all(row, out, weights, scratch, work):
-    returns(row, scratch, work)
+def evaluate_all(rows, at, out, weights, scratch, work):
+    returns(rows[at], scratch, work)
     for player in range(NUM_PLAYERS):
         out[player] = scratch[player]

@@ -10,11 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 
-def evaluate(row: Any, seat: int, weights: Any, scratch: Any, work: Any) -> Any:
-    """What the position is worth to a seat."""
+def prepare(rows: Any, first: int, count: int, seat: int, weights: Any, scratch: Any, work: Any) -> None:
+    """Tells that these rows may soon be evaluated for a seat: some evaluators do it at once for less."""
     raise NotImplementedError
 
 
-def evaluate_all(row: Any, out: Any, weights: Any, scratch: Any, work: Any) -> None:
-    """Writes [P] float64: what the position is worth to each player."""
+def prepare_all(rows: Any, first: int, count: int, weights: Any, scratch: Any, work: Any) -> None:
+    """The same for all seats."""
+    raise NotImplementedError
+
+
+def evaluate(rows: Any, at: int, seat: int, weights: Any, scratch: Any, work: Any) -> Any:
+    """What the position in rows[at] is worth to a seat."""
+    raise NotImplementedError
+
+
+def evaluate_all(rows: Any, at: int, out: Any, weights: Any, scratch: Any, work: Any) -> None:
+    """Writes [P] float64: what the position in rows[at] is worth to each player."""
     raise NotImplementedError

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from boardrl import host
 from boardrl.errors import UserError
 from boardrl.host import Facet
 from boardrl.policy import Value
-from search import evaluate_linear, evaluate_net, evaluate_none
+from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none
+from search.batched_net import BatchedNet
+
+LARGE = 5_000_000  # parameters from which batches in JAX are as fast as scalar code, measured on Jumper 8×8
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,6 +29,9 @@ class Evaluator:
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
     scratch: int = 1  # float32s that it needs to work in, an even number past those of the players
+    row_scratch: int = 0  # float32s that it needs beside every row
+    held_bytes: int = 0  # of parameters that it keeps elsewhere
+    check: Callable[[], None] = lambda: None  # raises what went wrong while positions were valued
 
 
 def none(facet: Facet) -> Evaluator:
@@ -47,8 +54,15 @@ def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
     return Evaluator("linear", module, np.array(weights, np.float32))
 
 
-def net(facet: Facet, value: Value, params: Any) -> Evaluator:
-    """A value function in JAX, such as a flax net, compiled for rows of the lowered facet."""
+def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
+    """A value function in JAX, such as a flax net.
+
+    Args:
+      batched: whether positions are valued in JAX, all successors of a node at once; else by scalar code compiled
+        for rows of the lowered facet. None: by which is faster for a net of this many parameters.
+    """
+    if chooses_batches(params) if batched is None else batched:
+        return batched_net(facet, value, params)
     if facet is not host.lowered(facet.game):
         raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
     spec = facet.game.spec
@@ -58,6 +72,29 @@ def net(facet: Facet, value: Value, params: Any) -> Evaluator:
     )
     scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
     return Evaluator("net", module, compiled.params(params).view(np.float32), symmetric=False, scratch=scratch)
+
+
+def batched_net(facet: Facet, value: Value, params: Any) -> Evaluator:
+    """A value function that stays in JAX, on rows of any facet."""
+    called = BatchedNet(facet, value, params)
+    module = host.specialise(evaluate_batch, facet)
+    called.warm_up(min(max(facet.module.ROOM, facet.game.spec.num_outcomes), module.AT_ONCE))
+    address = np.array([called.address], np.int64).view(np.float32)
+    return Evaluator(
+        "batched net",
+        module,
+        address,
+        symmetric=False,
+        scratch=module.OUT,
+        row_scratch=2 * module.SLOT,
+        held_bytes=sum(leaf.nbytes for leaf in jax.tree.leaves(params)),
+        check=called.check,  # also keeps the function alive that the address is of
+    )
+
+
+def chooses_batches(params: Any) -> bool:
+    """Whether a net is large enough for JAX to be faster, in spite of what a call into it costs."""
+    return sum(leaf.size for leaf in jax.tree.leaves(params)) >= LARGE
 
 
 def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:

@@ -19,7 +19,7 @@ import numpy as np
 from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate
+from search.evaluator import evaluate, prepare
 from search.identity import identity
 from search.order import signature
 from search.reach import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
@@ -60,7 +60,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
     if depth <= 0 or top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]:
         control[CUTS] += 1
         control[OVERFLOWS] += depth > 0
-        return np.float64(evaluate(rows[at], view, weights, scratch, work))
+        return np.float64(evaluate(rows, at, view, weights, scratch, work))
 
     # 2. What the table knows.
     cuts_before = control[CUTS]
@@ -129,6 +129,8 @@ def visit(control, at, top, depth, alpha, beta, ply):
 
         # 5. Star1: each outcome within the window that the mean leaves it.
         if not decided:
+            if depth <= 1:
+                prepare(rows, top, num_rolls, view, weights, scratch, work)
             for child in range(top, free):
                 odds = scores[child, ODDS]
                 unknown_low -= odds * scores[child, LOW]
@@ -162,6 +164,8 @@ def visit(control, at, top, depth, alpha, beta, ply):
                 if signature(rows[at], rows[child]) == table_move:
                     first = child
                     break
+        if depth <= 1:
+            prepare(rows, top, num_moves, view, weights, scratch, work)
         sign = 1.0 if who == view else -1.0
         best, best_child = -sign * np.inf, first
         floor, ceiling = alpha, beta

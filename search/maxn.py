@@ -13,7 +13,7 @@ import numpy as np
 from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import CUTS, OVERFLOWS, STOPPED, count
-from search.evaluator import evaluate_all
+from search.evaluator import evaluate_all, prepare_all
 from search.reach import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 
 ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the first player's value
@@ -52,7 +52,7 @@ def visit(control, at, top, depth, ply):
     if depth <= 0 or top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]:
         control[CUTS] += 1
         control[OVERFLOWS] += depth > 0
-        evaluate_all(rows[at], scores[at, VALUES:], weights, scratch, work)
+        evaluate_all(rows, at, scores[at, VALUES:], weights, scratch, work)
         return
 
     # 2. What can follow.
@@ -72,6 +72,8 @@ def visit(control, at, top, depth, ply):
             control[CUTS] += 1
 
     # 3. What each is worth; the line is that of the best move so far.
+    if depth <= 1:
+        prepare_all(rows, top, free - top, weights, scratch, work)
     best = -np.inf
     for child in range(top, free):
         after = np.int64(actor(rows[child], work))

@@ -59,11 +59,11 @@ def allocate(
     """Memory of at most that many kilobytes for searches of `depth` turns (0: as many as there is memory for)."""
     game, module = facet.game.spec, facet.module
     room = max(module.ROOM, game.num_outcomes)
-    row_bytes = 8 * (module.WORDS + score_columns)
+    row_bytes = 8 * (module.WORDS + score_columns) + 4 * evaluator.row_scratch
     weights = evaluator.weights
     scratch = max(evaluator.scratch, module.NUM_FEATURES, game.num_players, game.num_outcomes)
     scratch += scratch % 2  # so that it is a number of whole words
-    fixed = 8 * clock.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
+    fixed = evaluator.held_bytes + 8 * clock.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
     fixed += 4 * order.HISTORY_SIZE * game.num_players + 2 * ENTRY_BYTES + row_bytes
 
     def bytes_of(plies: int) -> int:
@@ -86,6 +86,7 @@ def allocate(
     while use_table and 2 * entries * ENTRY_BYTES <= spare + 2 * ENTRY_BYTES:
         entries *= 2
     num_rows = 1 + plies * room + extra_rows
+    scratch += evaluator.row_scratch * num_rows
     memory = Memory(
         rows=facet.rows(num_rows),
         scores=np.zeros((num_rows, score_columns)),
@@ -98,7 +99,7 @@ def allocate(
         scratch=np.zeros(scratch, np.float32),
         work=facet.work(),
     )
-    assert memory.num_bytes <= total
+    assert memory.num_bytes + evaluator.held_bytes <= total
     for name, place in ADDRESSES.items():
         array = getattr(memory, name)
         memory.control[place : place + 3] = (array.ctypes.data, *array.shape, 1)[:3]

@@ -11,7 +11,7 @@ import numpy as np
 from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate
+from search.evaluator import evaluate, prepare
 from search.reach import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 
 
@@ -40,6 +40,8 @@ def visit(control, at, top, depth, me, ply):
         control[CUTS] += 1
     free = top + num_moves
     full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
+    if depth <= 1 or full:
+        prepare(rows, top, num_moves, control[VIEW], weights, scratch, work)
     best = -np.inf
     for child in range(top, free):
         who = np.int64(actor(rows[child], work))
@@ -54,7 +56,7 @@ def visit(control, at, top, depth, me, ply):
             control[CUTS] += 1
             control[CHANCE_MET] += who == CHANCE
             control[OVERFLOWS] += left > 0
-            value = evaluate(rows[child], control[VIEW], weights, scratch, work)
+            value = evaluate(rows, child, control[VIEW], weights, scratch, work)
             if me != control[VIEW]:
                 value = -value
             pv[ply + 1, 0] = 0

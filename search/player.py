@@ -23,6 +23,7 @@ from search.searcher import Searcher
 DEFAULT_MS = 100.0  # for a player who is given no limit
 FORGET = 0.9  # how much of a move's overhead is still expected a move later
 NET = Option("net", str, "", "a run directory whose value net values positions; none: features")
+BATCHED = Option("batched", bool | None, None, "value the net in JAX, many positions at once; none: if it is large")
 WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
 
 
@@ -102,14 +103,14 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
         return None
     kind = kinds.KINDS[name]
     limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
-    given = options.parse(rest, [*limits, *choices, WEIGHTS, *([NET] if load else [])], f"player {name!r}")
+    given = options.parse(rest, [*limits, *choices, WEIGHTS, *([NET, BATCHED] if load else [])], f"player {name!r}")
     budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
     if not budget.limited:
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
     chosen = kind.options(**{option.name: given[option.name] for option in choices if option.name in given})
     kind.refuse(name, game)
     if load and given.get("net"):
-        evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load)
+        evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load, given.get("batched"))
     else:
         facet = host.of(game)
         evaluator = evaluators.default(facet, given.get("weights", ()))
@@ -117,13 +118,15 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
     return Player(text, host=SearchPlayer(searcher))
 
 
-def learned_net(game: Any, path: pathlib.Path, load: Load) -> tuple[evaluators.Evaluator, Facet]:
-    """The value net of a run, and the facet that it is compiled for."""
+def learned_net(game: Any, path: pathlib.Path, load: Load, batched: bool | None) -> tuple[evaluators.Evaluator, Facet]:
+    """The value net of a run, and the facet that it works on."""
     if not path.exists():
         raise UserError(f"net={str(path)!r} does not exist; expected a run directory or a checkpoint in it")
     found = load(path)
     value = getattr(found.policy.apply, "value", None)
     if found.game != game or value is None:
         raise UserError(f"net={str(path)!r} holds no value net of {registry.describe(game)}; choose another run")
-    facet = host.lowered(game)
-    return evaluators.net(facet, value, found.policy.params), facet
+    params = found.policy.params
+    batched = evaluators.chooses_batches(params) if batched is None else batched
+    facet = host.of(game) if batched else host.lowered(game)
+    return evaluators.net(facet, value, params, batched=batched), facet

@@ -52,6 +52,8 @@ class Searcher:
         facet: Facet | None = None,
     ) -> None:
         self.game, self.budget = game, budget
+        self.depth = 0  # that is searched to just now
+        self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
         self.kind = kinds.find(kind)
         self.options = self.kind.options() if options is None else options
         self.kind.refuse(self.kind.name, game)
@@ -83,18 +85,29 @@ class Searcher:
         self._kernel.search(self.memory.control, 1, -np.inf, np.inf)
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
-        self._evaluate(row)
+        self.evaluate(row)
         self.reset()
 
-    def _evaluate(self, row: np.ndarray) -> np.ndarray:
-        """[P] what the evaluator says."""
+    def evaluate(self, row: np.ndarray) -> np.ndarray:
+        """[P] what the evaluator says of a position."""
         values, memory = np.zeros(self.game.spec.num_players), self.memory
-        self.evaluator.module.evaluate_all(row, values, memory.weights, memory.scratch, memory.work)
+        memory.rows[0] = row
+        self.evaluator.module.evaluate_all(memory.rows, 0, values, memory.weights, memory.scratch, memory.work)
+        self.evaluator.check()
         return values
 
     def reset(self) -> None:
         """Forgets all positions."""
         memory.clear(self.memory)
+
+    @property
+    def num_bytes(self) -> int:
+        """Of memory that it holds, parameters included."""
+        return self.memory.num_bytes + self.evaluator.held_bytes
+
+    def stop(self) -> None:
+        """Ends a search that another thread is at, soon."""
+        self.memory.control[clock.NODE_LIMIT] = 1
 
     def search(self, state: Any, *, ms: float | None = None) -> Result:
         """The value of a position and the best line; `ms` replaces the budget's."""
@@ -115,6 +128,7 @@ class Searcher:
         control[clock.AGE] = (control[clock.AGE] + 1) % AGES
         depth_limit = min(self.budget.depth or MOST_DEPTH, MOST_DEPTH, spec.max_steps)
         found: Result | None = None
+        self.nodes_to = {}
         for depth in range(1 if self.options.deepening else depth_limit, depth_limit + 1):
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
@@ -122,6 +136,7 @@ class Searcher:
             if control[clock.STOPPED]:
                 break
             exact = control[clock.CUTS] == 0
+            self.nodes_to[depth] = int(control[clock.NODES])
             found = self._result(value, view, self._line(), depth, exact, began)
             if exact:
                 break
@@ -153,12 +168,14 @@ class Searcher:
     def _search_to(self, depth: int, expected: float | None) -> float:
         """The value to that depth, first within a window about what is expected."""
         control, width = self.memory.control, getattr(self.options, "aspiration", 0.0)
+        self.depth = depth
         low, high = -np.inf, np.inf
         if width and expected is not None:
             low, high = expected - width, expected + width
         while True:
             control[clock.CUTS] = 0
             value = float(self._kernel.search(control, depth, low, high))
+            self.evaluator.check()
             if control[clock.STOPPED] or low < value < high or (low, high) == (-np.inf, np.inf):
                 return value
             low, high = (-np.inf, high) if value <= low else (low, np.inf)
@@ -172,7 +189,7 @@ class Searcher:
             depth,
             int(control[clock.NODES]),
             spent,
-            self.memory.num_bytes,
+            self.num_bytes,
             bool(exact),
             int(control[clock.OVERFLOWS]),
         )
@@ -193,7 +210,7 @@ class Searcher:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
             line.append(self.memory.rows[1].copy())
         result = self._result(0.0, view, line, 0, False, began)
-        return result._replace(value=self._evaluate(row))
+        return result._replace(value=self.evaluate(row))
 
     def _choose_identity(self) -> Any:
         if not getattr(self.options, "symmetry", False):

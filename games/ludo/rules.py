@@ -18,12 +18,12 @@ from boardrl.games_last import games_last
 from games.ludo import board as boards
 from games.ludo import flags as rule_flags
 from games.ludo import land as landing
+from games.ludo import observe
 from games.ludo.board import BASE, Board
 from games.ludo.flags import PRESETS, Flags
+from games.ludo.observe import FACES
 
-FACES = 6
 DRAW, ROLL = -1, 0  # what `die` says while it lies: the starter is drawn, or the die is thrown
-OBSERVED_BESIDES_PIECES = FACES + 1  # the die, and the rolls left
 
 
 class State(NamedTuple):
@@ -104,7 +104,7 @@ class LudoRules:
             num_players=self.players,
             num_actions=self.pieces + (not self.flags.must_move),
             num_outcomes=FACES,
-            obs_shape=(self.players * (self.board.goal + 2) + OBSERVED_BESIDES_PIECES,),
+            obs_shape=(observe.size(self.players, self.board),),
             max_steps=20_000,  # about 20 times a random game of four
             min_return=0.0 if points else -1.0 / (self.players - 1),
             max_return=self.players - 1.0 if points else 1.0,
@@ -160,24 +160,12 @@ class LudoRules:
         return jnp.where(over, points, 0.0)
 
     def observe(self, state: State, player: Array) -> Array:
-        """Share of each player's pieces on each place, from mine on; the turn as counted from me; die; tries."""
-        index, weight = self.observe_sparsely(state, player)
-        return jnp.zeros(self.spec.obs_shape, jnp.float32).at[index].add(weight)
+        """See observe.py."""
+        places, held = self.observe_sparsely(state, player)
+        return jnp.zeros(self.spec.obs_shape, jnp.float32).at[places].add(held)
 
     def observe_sparsely(self, state: State, player: Array) -> tuple[Array, Array]:
-        """[K] entries of `observe` that may not be 0, and what they hold."""
-        size = self.board.goal + 1
-        pieces = self.seen_from(state.pieces, player).astype(jnp.int32) + size * jnp.arange(self.players)[:, None]
-        ahead = state.turn.astype(jnp.int32) - player
-        turn = jnp.where(ahead < 0, ahead + self.players, ahead)
-        drawn, rolled = state.die != DRAW, state.die > ROLL
-        die = jnp.where(rolled, state.die.astype(jnp.int32) - 1, 0)
-        after = self.players * size
-        index = jnp.stack([after + turn, after + self.players + die, jnp.int32(after + self.players + FACES)])
-        tries = state.tries.astype(jnp.float32) / self.flags.tries
-        share = jnp.full(self.players * self.pieces, 1 / self.pieces, jnp.float32)
-        rest = jnp.stack([drawn.astype(jnp.float32), rolled.astype(jnp.float32), tries])
-        return jnp.concatenate([pieces.ravel(), index]), jnp.concatenate([share, rest])
+        return observe.sparsely(self, state, player)
 
     def shares(self, index: Array, size: int) -> Array:
         """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""

@@ -28,11 +28,12 @@ ROWS = [
 
 def test_strength_is_drawn_with_its_interval_for_each_opponent():
     ax = Figure().subplots()
-    plots.draw_strength(ax, ROWS)
+    plots.draw_strength(ax, ROWS, {"hold": {"smith1999": 0.35}})
     curves = [line for line in ax.get_lines() if line.get_label().startswith("vs")]
-    assert [line.get_label() for line in curves] == ["vs random  70.0%", "vs hold  40.0%"]
+    assert [line.get_label() for line in curves] == ["vs random  70.0%", "vs hold  40.0%", "vs hold  35% in smith1999"]
     np.testing.assert_allclose(curves[0].get_xydata(), [[0, 0.5], [100, 0.7]])
     np.testing.assert_allclose(curves[1].get_xydata(), [[0, 0.2], [100, 0.4]])
+    assert list(curves[2].get_ydata()) == [0.35, 0.35]
     band = {tuple(np.round(point, 6)) for point in ax.collections[0].get_paths()[0].vertices}
     assert {(0, 0.4), (0, 0.55), (100, 0.6), (100, 0.75)} <= band
 
@@ -69,7 +70,7 @@ def test_short(value, text):
 def test_the_picture_has_its_size_from_the_first_moment_on(begun):
     train = {"kind": "train", "games": 50, "loss": 0.3}
     png = plots.learning_curve(
-        [*ROWS, train] if begun else [], [{"games": 50, "games_per_second": 7}] if begun else [], "a"
+        [*ROWS, train] if begun else [], [{"games": 50, "games_per_second": 7}] if begun else [], "a", {}
     )
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", png[16:24]) == (880, 880)

@@ -2,15 +2,89 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from boardrl import host, nets, registry
 from boardrl.game import TERMINAL
-from search import evaluators
+from search import batched_net, evaluators, walk
 from search.budget import Budget
 from search.searcher import Searcher
+
+
+def small_net(name: str) -> tuple[nets.ValueNet, Any]:
+    game = registry.make(name)
+    net = nets.ValueNet(game, nets.MLP((8,), game.spec.num_players, "tanh"))
+    return net, net.init(jax.random.key(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("tic_tac_toe", "negascout"), ("tic_tac_toe", "maxn"), ("pig:target=30", "expectimax")],
+)
+def test_batches_in_jax_give_the_values_of_compiled_nets(name: str, kind: str) -> None:
+    net, params = small_net(name)
+    facet, rng = host.lowered(net.game), np.random.default_rng(0)
+    searchers = [
+        Searcher(
+            net.game,
+            kind,
+            budget=Budget(depth=2, kilobytes=512),
+            evaluator=evaluators.net(facet, net, params, batched=batched),
+            facet=facet,
+        )
+        for batched in (False, True)
+    ]
+    row = facet.rows()
+    facet.init(row)
+    calls: list[int] = []
+    values_of = batched_net.BatchedNet.__call__
+
+    def counted(self: Any, rows: np.ndarray, seat: int) -> np.ndarray:
+        calls.append(len(rows))
+        return values_of(self, rows, seat)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batched_net.BatchedNet, "__call__", counted)
+        for _ in range(4):
+            one, other = (searcher.search_row(row) for searcher in searchers)
+            np.testing.assert_allclose(one.value, other.value, atol=1e-6)
+            assert (one.nodes, one.depth) == (other.nodes, other.depth)
+            row = walk.step(facet, row, rng)
+    assert max(calls) > 1
+    if name == "tic_tac_toe":  # every call values all successors of a position
+        assert min(calls) >= 5
+
+
+def test_what_goes_wrong_in_a_batch_is_raised_by_the_search() -> None:
+    net, params = small_net("tic_tac_toe")
+    facet = host.of(net.game)  # bitboards: batches take rows of any facet
+    evaluator = evaluators.net(facet, net, params, batched=True)
+    search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator, facet=facet)
+    with pytest.MonkeyPatch.context() as patch:
+
+        def broken(self: Any, rows: np.ndarray, seat: int) -> np.ndarray:
+            raise RuntimeError("no net")
+
+        patch.setattr(batched_net.BatchedNet, "__call__", broken)
+        with pytest.raises(RuntimeError, match="no net"):
+            search.search(net.game.init())
+    assert np.abs(search.search(net.game.init()).value).max() <= 1.0
+
+
+def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, params = small_net("tic_tac_toe")
+    size = sum(leaf.size for leaf in jax.tree.leaves(params))
+    assert evaluators.net(host.lowered(net.game), net, params).name == "net"
+    monkeypatch.setattr(evaluators, "LARGE", size)
+    evaluator = evaluators.net(host.of(net.game), net, params)
+    assert evaluator.name == "batched net"
+    search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator)
+    assert search.search(net.game.init()).bytes == search.memory.num_bytes + 4 * size  # parameters are memory too
 
 
 def test_net_and_search_agree_with_jax() -> None:
@@ -23,10 +97,7 @@ def test_net_and_search_agree_with_jax() -> None:
 
     state = game.from_text("X.. .O. ..X 1")
     value = jax.jit(net)
-    got = np.zeros(2)
-    evaluator.module.evaluate_all(
-        facet.row(jax.device_get(state)), got, search.memory.weights, search.memory.scratch, search.memory.work
-    )
+    got = search.evaluate(facet.row(jax.device_get(state)))
     want = [float(value(params, state, jnp.int32(player))[player]) for player in range(2)]
     np.testing.assert_allclose(got, want, atol=1e-6)
 

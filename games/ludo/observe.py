@@ -1,0 +1,59 @@
+"""What a player sees of a position: where all pieces are, and which of them somebody could hit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.games_last import games_last
+from games.ludo.board import START, Board
+
+if TYPE_CHECKING:
+    from games.ludo.rules import LudoRules, State
+
+REACH = 6  # squares that one roll can cover
+DANGERS = 3  # as many kinds of pieces: nobody behind it within reach, one, more
+FACES = 6
+
+
+def size(players: int, board: Board) -> int:
+    """I, how many numbers are seen."""
+    return players * (DANGERS * (board.goal + 1) + 1) + FACES + 1
+
+
+def sparsely(game: LudoRules, state: State, player: Array) -> tuple[Array, Array]:
+    """[K] entries that may not be 0, and what they hold: for each player from `player` on the share of its pieces
+    of each danger on each place; whose turn it is, counted from `player`; the die; the tries left."""
+    places = game.board.goal + 1
+    behind = games_last(lambda pieces, _: chasers(game.board, pieces))(state.pieces, jnp.int8(0))
+    seen = state.pieces.astype(jnp.int32) + places * jnp.minimum(behind, DANGERS - 1).astype(jnp.int32)
+    pieces = game.seen_from(seen, player) + DANGERS * places * jnp.arange(game.players)[:, None]
+    ahead = state.turn.astype(jnp.int32) - player
+    turn = jnp.where(ahead < 0, ahead + game.players, ahead)
+    drawn, rolled = state.die >= 0, state.die > 0
+    die = jnp.where(rolled, state.die.astype(jnp.int32) - 1, 0)
+    after = DANGERS * places * game.players
+    rest = jnp.stack([after + turn, after + game.players + die, jnp.int32(after + game.players + FACES)])
+    share = jnp.full(game.players * game.pieces, 1 / game.pieces, jnp.float32)
+    tries = state.tries.astype(jnp.float32) / game.flags.tries
+    held = jnp.stack([drawn.astype(jnp.float32), rolled.astype(jnp.float32), tries])
+    return jnp.concatenate([pieces.ravel(), rest]), jnp.concatenate([share, held])
+
+
+def chasers(board: Board, pieces: Array) -> Array:
+    """[P, N, *] int8: how many of the others' pieces are 1 to 6 squares behind each of [P, N, *] pieces on the ring,
+    and would not leave the ring before they come to it."""
+    counts = []
+    for seat, mine in enumerate(pieces):
+        count = jnp.zeros(mine.shape, jnp.int8)
+        for other, theirs in enumerate(pieces):
+            if other != seat:
+                between = mine[:, None] - theirs[None] + (seat - other) * board.gap % board.ring
+                between = jnp.where(between > REACH, between - board.ring, between)
+                near = (between >= 1) & (between <= REACH) & (theirs >= START)[None]
+                near &= (theirs[None] + between <= board.track) & ((mine >= START) & (mine <= board.track))[:, None]
+                count += near.sum(1, dtype=jnp.int8)
+        counts.append(count)
+    return jnp.stack(counts)

@@ -1,0 +1,39 @@
+"""A search that shows how far it is, and that Ctrl-C ends."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Callable
+from typing import Any
+
+from boardrl import progress
+from search import clock
+from search.searcher import Result, Searcher
+
+LOOK_SECONDS = 0.2
+
+
+def search(searcher: Searcher, state: Any) -> Result:
+    """What `searcher.search(state)` returns: it runs in compiled code on another thread, and is looked at from here."""
+    return _watched(searcher, lambda: searcher.search(state))
+
+
+def _watched(searcher: Searcher, work: Callable[[], Result]) -> Result:
+    control, budget = searcher.memory.control, searcher.budget
+    began = time.monotonic()
+    with (
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+        progress.track("searching", budget.nodes, "nodes") as bar,
+    ):
+        future = pool.submit(work)
+        try:
+            while not concurrent.futures.wait([future], LOOK_SECONDS).done:
+                spent = progress.clock(time.monotonic() - began)
+                limit = f" of {progress.clock(budget.ms / 1e3)}" if budget.ms else ""
+                bar.update(int(control[clock.NODES]), f"depth {searcher.depth}, {spent}{limit}")
+            return future.result()
+        except KeyboardInterrupt:
+            searcher.stop()
+            concurrent.futures.wait([future])
+            raise
