@@ -109,14 +109,15 @@ def table_3(games: int, seed: int) -> Sequence[Cell]:
     """The players of Figures 2 and 5, two of each in a game; two equal players share one figure."""
     game = Ludo(rules="alhajry2012")
     td, ql = (str(_trained(name, games, seed)) for name in ("fig2", "fig5"))
-    with progress.track("2 TD and 2 QL", FINAL_GAMES, "games") as bar:
+    played = min(FINAL_GAMES, games)
+    with progress.track("2 TD and 2 QL", played, "games") as bar:
         seated = lineup.make(",".join([td, ql, td, ql]), game)
-        match = arena.match(game, seated, num_games=FINAL_GAMES, seed=seed, bar=bar)
+        match = arena.match(game, seated, num_games=played, seed=seed, bar=bar)
     cells = []
     for kind, which, paper in (("TD", slice(0, 4, 2), 27.37), ("QL", slice(1, 4, 2), 22.37)):
         won = [score.win_rate for score in match.players[which]]
         # Each game has at most one winner of two: the interval of their sum, halved.
-        low, high = intervals.wilson(round(sum(won) * FINAL_GAMES), FINAL_GAMES)
+        low, high = intervals.wilson(round(sum(won) * played), played)
         cells.append(Cell("2 TD, 2 QL", kind, "% won, each", 50 * sum(won), 50 * low, 50 * high, paper=paper))
     return cells
 
