@@ -27,6 +27,8 @@ class Ludo(LudoRules):
             "epsilon": 0.0,
             "learning_rate": 3e-3,
             "evaluate_against": "random,mixed",
+            "evaluate_every": 10_000,
+            "evaluate_games": 500,
             "final_games": 20_000,
         },
     }
