@@ -48,6 +48,29 @@ class Config:
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
 
 
+# alhajry2012, section IV, for Ludo. It trains one game after another; the games side by side are few, so that little is
+# learned at once. Its two other settings: --opponents=mixed,mixed and --opponents=random,random.
+PRESETS: dict[str, dict[str, Any]] = {
+    "alhajry2012": {
+        "games": 100_000,
+        "lanes": 8,
+        "window": 8,
+        "hidden": (20,),
+        "activation": "sigmoid",
+        "decay": 0.7,
+        "epsilon": 0.0,
+        "learning_rate": 0.2,
+        "falling": False,
+        "optimizer": "sgd",
+        "loss": "squared",
+        "encoding": "alhajry_objective",
+        "fixed_seats": True,
+        "separate": True,
+        "utility": "margin",
+    }
+}
+
+
 class Pending(NamedTuple):
     """The last afterstate of each lane: it learns when its successor is seen."""
 

@@ -59,12 +59,13 @@ class Game(Protocol[State]):
         events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
                         one step from `before` to `after`, of anybody or of the dice, for boardrl.rewards
         defaults        {algorithm: {field: value}}, settings that suit this game
-        presets         {algorithm: {name: {field: value}}}, settings by which papers learned this game
         printed         {opponent: {paper: share}}, win rates of learned players to hold a new one against
         observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not
                         be 0 and what they add up to, for nets to read in a fraction of the time
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything
+        lanes_last      True where many games are stepped faster with the games along the last axis of each array, as
+                        rules that are all arithmetic on small arrays are (measure: others can be far slower)
         count_turns     f(state, depth, *, distinct, tick) -> int, perft by whole turns where a turn is several
                         actions; `tick(done, of)` tells how far it is
         features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs

@@ -132,13 +132,13 @@ def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
     return sample(weights, uniform)
 
 
-def end_games(game: Game[Any], lanes: Lanes) -> tuple[Lanes, Ended]:
-    """Replaces what is over by new games."""
-    actor = jax.vmap(game.actor)(lanes.state)
+def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, Ended]:
+    """Replaces what is over by new games; `axis` is where the games lie in the states."""
+    actor = jax.vmap(game.actor, axis)(lanes.state)
     cut = (lanes.steps >= game.spec.max_steps) & (actor != TERMINAL)
     over = cut | (actor == TERMINAL)
-    returns = jax.vmap(game.returns)(lanes.state)
-    state = jax.vmap(select, (0, None, 0))(over, game.init(), lanes.state)
+    returns = jax.vmap(game.returns, axis)(lanes.state)
+    state = jax.vmap(select, (0, None, axis), axis)(over, game.init(), lanes.state)
     return Lanes(state, jnp.where(over, 0, lanes.steps)), Ended(over, cut, returns, lanes.steps)
 
 
@@ -148,33 +148,49 @@ def turn(
     """One roll of the dice where one is due, then one decision where one is due, in every lane.
 
     Args:
+      lanes: with the games along the axis that suits this game, as `_turned` gives them.
       seats: [B, P] int32, which policy sits where; None if there is only one.
       opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
     """
     # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
     # would put the parts into one loop and compute the rolled state anew for every element of the next one.
-    num_lanes = lanes.steps.shape[0]
+    num_lanes, axis = lanes.steps.shape[0], _axis(game)
     if game.spec.num_outcomes:
         uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+        waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
 
         def settle(lanes: Lanes) -> Lanes:
-            state = jax.vmap(functools.partial(settle_chance, game))(lanes.state, uniform_chance)
+            state = jax.vmap(functools.partial(settle_chance, game), (axis, 0), axis)(lanes.state, uniform_chance)
             return Lanes(state, lanes.steps + waits.astype(jnp.int32))
 
         lanes = jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
-    due = (jax.vmap(game.actor)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
+    due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
     def decide(lanes: Lanes) -> Lanes:
-        axes = (0, 0, None if seats is None else 0, 0, 0 if opening else None)
+        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
         opens = lanes.steps < opening if opening else None
-        decide_one = functools.partial(_decide, game, policies)
-        state = jax.vmap(decide_one, axes)(lanes.state, due, seats, uniform_choice, opens)
+        step = functools.partial(_decide, game, policies)
+        state = jax.vmap(step, axes, axis)(lanes.state, due, seats, uniform_choice, opens)
         return Lanes(state, lanes.steps + due.astype(jnp.int32))
 
-    return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes))
+    return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes), axis=axis)
+
+
+def _axis(game: Game[Any]) -> int:
+    """The axis along which the games lie while many turns are played; everywhere else they come first."""
+    return -1 if getattr(game, "lanes_last", False) else 0
+
+
+def _turned(game: Game[Any], lanes: Lanes) -> Lanes:
+    """The lanes with the games along `_axis`."""
+    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes)
+
+
+def _turned_back(game: Game[Any], lanes: Lanes) -> Lanes:
+    """The lanes with the games first again, and shared out over the devices."""
+    return spread(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes))
 
 
 def _decide(
@@ -213,12 +229,9 @@ def play(
     opening: int = 0,
 ) -> tuple[Lanes, Ended]:
     """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
-
-    def one(lanes: Lanes, key_turn: Array) -> tuple[Lanes, Ended]:
-        return turn(game, policies, seats, lanes, key_turn, opening=opening)
-
-    lanes, ended = jax.lax.scan(one, lanes, jax.random.split(key, num_turns))
-    return spread(lanes), ended
+    step = functools.partial(turn, game, policies, seats, opening=opening)
+    lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
+    return _turned_back(game, lanes), ended
 
 
 @functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
@@ -232,5 +245,5 @@ def count_steps(
         after, ended = turn(game, policies, None, before, key_turn)
         return (after, total + (ended.length - before.steps).sum()), None
 
-    (lanes, total), _ = jax.lax.scan(count, (lanes, jnp.int32(0)), jax.random.split(key, num_turns))
-    return spread(lanes), total
+    (lanes, total), _ = jax.lax.scan(count, (_turned(game, lanes), jnp.int32(0)), jax.random.split(key, num_turns))
+    return _turned_back(game, lanes), total

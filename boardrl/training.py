@@ -11,6 +11,7 @@ and, where they are needed,
     player(config, game, state)            the host player that plays in matches in place of the policy, as search does
     ON_HOST = True                         `update` cannot be traced: it is called as it is
     SCHEDULE                               settings of the Schedule that suit it
+    PRESETS                                {name: {setting: value}}, the settings of papers
 Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
 multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
 """

@@ -29,6 +29,8 @@ class Pig:
     players: int = 2
     target: int = 100
 
+    lanes_last = True
+
     def __post_init__(self) -> None:
         if not 2 <= self.players <= 4:
             raise UserError(f"players={self.players} does not fit pig: expected 2 to 4")

@@ -30,6 +30,8 @@ class State(NamedTuple):
 class TicTacToe:
     """Cells and actions:  0 1 2 / 3 4 5 / 6 7 8."""
 
+    lanes_last = True
+
     @property
     def spec(self) -> Spec:
         return Spec("tic_tac_toe", num_players=2, num_actions=9, num_outcomes=0, obs_shape=(27,), max_steps=9)

@@ -42,7 +42,7 @@ MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
 class TrainConfig:
     game: str = setting("", f"what is played, with its options; known: {', '.join(registry.names())}")
     algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(learners.names())}")
-    preset: str = setting("", "a paper's settings, where the game has some for the algorithm; empty: the game's own")
+    preset: str = setting("", "a paper's settings, where the algorithm has them; empty: what suits the game")
     seed: int = setting(0, "decides all that is random")
     run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
     runs_dir: str = setting(RUNS_DIR, "folder of the run directories")
@@ -75,7 +75,7 @@ def more(settings: TrainConfig) -> cli.More:
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
         if settings.preset:
-            learning = choose_preset(settings, game)
+            learning = choose_preset(settings, algorithm)
         own = {}
     sections = [
         cli.Section("evaluation, checkpoints and metrics", Schedule, schedule),
@@ -123,15 +123,12 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         )
 
 
-def choose_preset(settings: TrainConfig, game: Game[Any] | None) -> dict[str, Any]:
-    """The settings that a paper learned a game by."""
-    if game is None:
-        raise UserError(f"--preset={settings.preset} is one of a game's: give --game=NAME with it")
-    known = getattr(game, "presets", {}).get(settings.algo, {})
+def choose_preset(settings: TrainConfig, algorithm: Any) -> dict[str, Any]:
+    """The settings that a paper learned by."""
+    known = getattr(algorithm, "PRESETS", {})
     if settings.preset not in known:
         raise UserError(
-            f"unknown preset {settings.preset!r} of {settings.algo} on {game.spec.name}; "
-            f"known presets: {', '.join(known) or 'none'}"
+            f"unknown preset {settings.preset!r} of {settings.algo}; known presets: {', '.join(known) or 'none'}"
         )
     return dict(known[settings.preset])
 

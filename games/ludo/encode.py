@@ -49,7 +49,20 @@ def szurkowski(game: LudoRules, state: State) -> Array:
 
     szurkowski2021, section 2.4.
     """
-    tiles = szurkowski_tiles(game, state, state.turn)
+    return _with_move(game, state, szurkowski_tiles(game, state, state.turn))
+
+
+def szurkowski_from_mover(game: LudoRules, state: State) -> Array:
+    """[A, P * 60 + 2]: the same with the players in order of play from the one to act on.
+
+    For a player who always has the first seat there is no difference; for others it makes the seats alike.
+    """
+    shares = game.shares(state.pieces, game.board.goal + 1)
+    return _with_move(game, state, game.seen_from(shares, state.turn).ravel())
+
+
+def _with_move(game: LudoRules, state: State, tiles: Array) -> Array:
+    """[A, ...] the tiles, and what each action does."""
     move = jnp.stack([game.mine(state), game.landings(state).place], 1).astype(jnp.float32) / game.board.goal
     move = _with_pass(game, move)
     return jnp.concatenate([jnp.broadcast_to(tiles, (move.shape[0], tiles.shape[0])), move], 1)
@@ -128,6 +141,7 @@ ENCODINGS = {
 }
 ACTION_ENCODINGS = {
     "szurkowski": szurkowski,
+    "szurkowski_from_mover": szurkowski_from_mover,
     "derakhshan": derakhshan,
     "saederup": saederup,
     "durocher": durocher,

@@ -19,7 +19,7 @@ from games.ludo.strategies import pursued
 
 
 class _Move(NamedTuple):
-    """What a player's pieces did in a step."""
+    """What the actor's pieces did in a step; nothing of it depends on the player asked about."""
 
     before: Array  # [N] int8 places
     after: Array  # [N] int8 places
@@ -28,8 +28,8 @@ class _Move(NamedTuple):
 
 def release(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece leaves the base."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & (move.before == BASE))
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & (move.before == BASE))
 
 
 def knock(game: LudoRules, before: State, after: State, player: Array) -> Array:
@@ -62,15 +62,15 @@ def not_hit(game: LudoRules, before: State, after: State, player: Array) -> Arra
 
 def defend(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece in danger is moved to where it is in none."""
-    move = _move(game, before, after, player)
-    danger = _in_danger(game, before.pieces, player, move.before)
-    return _count(move.moved & danger & ~_in_danger(game, after.pieces, player, move.after))
+    move = _move(before, after)
+    danger = _in_danger(game, before.pieces, before.turn, move.before)
+    return _by(game, before, player, move.moved & danger & ~_in_danger(game, after.pieces, before.turn, move.after))
 
 
 def near_enemy(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece is moved to where an opponent is 1 to 6 squares behind it, sheltered or not (derakhshan2010)."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & pursued(game, after.pieces, player.astype(jnp.int8), move.after))
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & pursued(game, after.pieces, before.turn, move.after))
 
 
 def foremost(game: LudoRules, before: State, after: State, player: Array) -> Array:
@@ -85,51 +85,58 @@ def foremost_outside(game: LudoRules, before: State, after: State, player: Array
 
 def blockade(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece joins another one of the player's on the ring."""
-    return _count(_joins(game, _move(game, before, after, player)).any(1))
+    return _by(game, before, player, _joins(game, _move(before, after)).any(1))
 
 
 def blockade_in_danger(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece joins another one that was in danger: the "surrounded" piece of szurkowski2021, section 2.3."""
-    move = _move(game, before, after, player)
-    danger = _in_danger(game, before.pieces, player, move.before)
-    return _count((_joins(game, move) & danger[None]).any(1))
+    move = _move(before, after)
+    danger = _in_danger(game, before.pieces, before.turn, move.before)
+    return _by(game, before, player, (_joins(game, move) & danger[None]).any(1))
 
 
 def globe(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes to a globe, its own start square by a release included."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & is_any(move.after, game.board.neutral_globes + game.board.start_globes))
+    move = _move(before, after)
+    return _by(
+        game, before, player, move.moved & is_any(move.after, game.board.neutral_globes + game.board.start_globes)
+    )
 
 
 def globe_on_way(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes to a globe, other than by a release."""
-    move = _move(game, before, after, player)
+    move = _move(before, after)
     there = is_any(move.after, game.board.neutral_globes + game.board.start_globes)
-    return _count(move.moved & there & (move.before != BASE))
+    return _by(game, before, player, move.moved & there & (move.before != BASE))
 
 
 def star(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes to rest on a star."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & is_any(move.after, game.board.near_stars + game.board.far_stars))
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & is_any(move.after, game.board.near_stars + game.board.far_stars))
 
 
 def star_jump(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A star carries a piece on, further than the die does."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & (move.before != BASE) & (move.after > move.before + before.die))
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & (move.before != BASE) & (move.after > move.before + before.die))
 
 
 def safe_zone(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes from outside into the column."""
-    move, column = _move(game, before, after, player), _column(game)
-    return _count(move.moved & (move.before < column) & (move.after >= column) & (move.after < game.board.goal))
+    move, column = _move(before, after), _column(game)
+    return _by(
+        game,
+        before,
+        player,
+        move.moved & (move.before < column) & (move.after >= column) & (move.after < game.board.goal),
+    )
 
 
 def goal(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes to the goal."""
-    move = _move(game, before, after, player)
-    return _count(move.moved & (move.after == game.board.goal))
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & (move.after == game.board.goal))
 
 
 EVENTS = {
@@ -145,6 +152,11 @@ def _count(mask: Array) -> Array:
     return mask.sum(dtype=jnp.float32)
 
 
+def _by(game: LudoRules, before: State, player: Array, mask: Array) -> Array:
+    """[] float32: the count of a mask about the actor's pieces, if the player is the actor."""
+    return jnp.where(_own(game, before, player), _count(mask), 0.0)
+
+
 def _column(game: LudoRules) -> int:
     """The first place of the column."""
     return game.board.goal - game.column
@@ -155,9 +167,9 @@ def _own(game: LudoRules, before: State, player: Array) -> Array:
     return game.actor(before) == player
 
 
-def _move(game: LudoRules, before: State, after: State, player: Array) -> _Move:
-    mine, then = (row_of(state.pieces, player.astype(jnp.int8)) for state in (before, after))
-    return _Move(mine, then, (mine != then) & (then != BASE) & _own(game, before, player))
+def _move(before: State, after: State) -> _Move:
+    mine, then = (row_of(state.pieces, before.turn) for state in (before, after))
+    return _Move(mine, then, (mine != then) & (then != BASE))
 
 
 def _sent_home(before: State, after: State) -> Array:
@@ -165,19 +177,19 @@ def _sent_home(before: State, after: State) -> Array:
     return (before.pieces != BASE) & (after.pieces == BASE)
 
 
-def _in_danger(game: LudoRules, pieces: Array, player: Array, places: Array) -> Array:
-    """[N] bool for the player's N places."""
+def _in_danger(game: LudoRules, pieces: Array, turn: Array, places: Array) -> Array:
+    """[N] bool for a player's N places."""
     sheltered = is_any(places, game.board.neutral_globes + game.board.start_globes)
     paired = (places[:, None] == places[None]).sum(1, dtype=jnp.int8) > 1
     on_ring = (places >= START) & (places <= game.board.track)
-    return pursued(game, pieces, player.astype(jnp.int8), places) & on_ring & ~sheltered & ~paired
+    return pursued(game, pieces, turn, places) & on_ring & ~sheltered & ~paired
 
 
 def _moves_first_of(game: LudoRules, before: State, after: State, player: Array, end: int) -> Array:
     """Whether the piece moved was the most advanced of those on places from the start square up to before `end`."""
-    move = _move(game, before, after, player)
+    move = _move(before, after)
     ahead = jnp.where((move.before >= START) & (move.before < end), move.before, BASE)
-    return _count(move.moved & (ahead == ahead.max()) & (ahead != BASE))
+    return _by(game, before, player, move.moved & (ahead == ahead.max()) & (ahead != BASE))
 
 
 def _joins(game: LudoRules, move: _Move) -> Array:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from boardrl import registry
+from boardrl import nets, registry
 from boardrl.errors import UserError
-from boardrl.policy import Policy, Strategy, Uniform
+from boardrl.policy import Policy, Strategy, Uniform, wish
 from boardrl.returns import Trail, lambda_returns
 
 TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3, decay=0.6)
@@ -29,9 +29,11 @@ def both_gradients(config, net, params, window):
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
-@pytest.mark.parametrize("name", ["tic_tac_toe", "pig:players=3,target=8"])
-def test_both_views_give_the_same_update(name, loss):
-    game, config = registry.make(name), dataclasses.replace(TINY, loss=loss)
+@pytest.mark.parametrize(
+    ("name", "separate"), [("tic_tac_toe", False), ("tic_tac_toe", True), ("pig:players=3,target=8", False)]
+)
+def test_both_views_give_the_same_update(name, separate, loss):
+    game, config = registry.make(name), dataclasses.replace(TINY, loss=loss, separate=separate)
     state = td_lambda.init(config, game, jax.random.key(1))
     net = td_lambda.value_net(config, game)
     _, window = td_lambda.play_window(config, game, (), state, jax.random.key(2))
@@ -139,6 +141,9 @@ def test_opponents_play_their_own_moves():
         ({"lanes": 0}, "--lanes=0"),
         ({"hidden": (0,)}, "--hidden=0"),
         ({"opponents": "random,random"}, "fewer than 2"),
+        ({"thin": 5}, "--thin=5 does not divide --window=12"),
+        ({"thin": 2, "view": "backward"}, "--thin=2 needs --view=forward"),
+        ({"encoding": "braille"}, "--encoding=braille is not one of tic_tac_toe; expected one of none"),
     ],
 )
 def test_bad_settings_are_refused(change, words):
@@ -168,3 +173,52 @@ def test_random_opponent_policy_is_accepted():
     state = td_lambda.init(config, game, jax.random.key(0))
     state, metrics = td_lambda.update(config, game, (Policy(Uniform(game)),), state)
     assert np.isfinite(float(metrics["td_error"]))
+
+
+def test_plain_steps_follow_the_summed_gradient():
+    game = registry.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
+    state = td_lambda.init(config, game, jax.random.key(1))
+    _, key_window, _ = jax.random.split(jax.random.wrap_key_data(state.key), 3)
+    _, window = td_lambda.play_window(config, game, (), state, key_window)
+    gradient, _ = both_gradients(config, td_lambda.value_net(config, game), state.params, window)
+    wanted = jax.tree.map(lambda p, g: np.array(p - 0.01 * g), state.params, gradient)
+    after, _ = td_lambda.update(config, game, (), state)
+    chex.assert_trees_all_close(after.params, wanted, atol=1e-6)
+
+
+def test_thinning_takes_one_turn_of_each_group():
+    """The last slot, which is never known, belongs to no group."""
+    config = dataclasses.replace(TINY, window=6, thin=3)
+    game = registry.make("tic_tac_toe")
+    state = td_lambda.init(config, game, jax.random.key(1))
+    _, window = td_lambda.play_window(config, game, (), state, jax.random.key(2))
+    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
+    assert not targets.known[-1].any()
+    found = set()
+    for seed in range(8):
+        thinned, known = td_lambda._thinned(config, window, targets, jax.random.key(seed))
+        for place in range(3):
+            if np.array_equal(thinned.inputs, window.inputs[place:6:3]):
+                np.testing.assert_array_equal(known.known, targets.known[place:6:3])
+                found.add(place)
+    assert found == {0, 1, 2}
+
+
+def test_settings_of_the_paper_look_the_same_from_every_seat():
+    game = registry.make("ludo")
+    config = dataclasses.replace(TINY, encoding="alhajry_objective", fixed_seats=True, separate=True, hidden=(20,))
+    net = td_lambda.value_net(config, game)
+    assert net.num_inputs == 240
+    params = net.init(jax.random.key(0))
+    values = jax.vmap(lambda player: net(params, game.init(), player))(jnp.arange(4))
+    np.testing.assert_array_equal(values, jnp.broadcast_to(values[0], (4, 4)))
+    shares = nets.from_returns(game.spec, values[0])
+    assert ((shares > 0) & (shares < 1)).all()
+    assert abs(float(shares.sum()) - 1) > 0.1  # four fractions, not parts of one cake
+
+
+def test_the_margin_is_ones_own_value_less_all_others():
+    values = jnp.array([[0.5, 0.4, 0.3], [0.4, 0.1, 0.1]])
+    np.testing.assert_allclose(wish("own", values, jnp.int32(0)), [0.5, 0.4])
+    np.testing.assert_allclose(wish("margin", values, jnp.int32(0)), [-0.2, 0.2], atol=1e-7)

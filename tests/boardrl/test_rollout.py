@@ -1,5 +1,6 @@
 """Batched play: what is sampled, what restarts, what is never compiled twice."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from boardrl import registry, rollout
 from boardrl.policy import Policy, Strategy, Uniform
+from games.pig import Pig
 
 SCRIPT = """
 import json, jax, numpy as np
@@ -140,6 +142,20 @@ def test_counting_steps_agrees_with_playing():
     total = int(jnp.where(ended.over, ended.length, 0).sum() + lanes.steps.sum())
     _, steps = rollout.count_steps(game, policies, rollout.start(game, 16), jax.random.key(3), num_turns=50)
     assert int(steps) == total
+
+
+def test_games_along_the_last_axis_are_the_same_games():
+    @dataclasses.dataclass(frozen=True)
+    class LanesFirst(Pig):
+        lanes_last = False
+
+    results = []
+    for game in (Pig(target=12), LanesFirst(target=12)):
+        policies = (Policy(Strategy(game, "hold", (("total", 4),))), Policy(Uniform(game)))
+        seats = jnp.array([[0, 1], [1, 0]] * 4, jnp.int32)
+        results.append(rollout.play(game, policies, seats, rollout.start(game, 8), jax.random.key(0), num_turns=50))
+    jax.tree.map(np.testing.assert_array_equal, *results)
+    assert results[0][1].over.sum() > 8
 
 
 def test_all_local_devices_play_the_same_games_without_a_second_compile():

@@ -1,0 +1,237 @@
+"""Q-learning over strategies: a net learns which of a game's scripted players to follow in which position.
+
+    Q(s, k) ← Q(s, k) + α (r + γ max_j Q(s', j) − Q(s, k))
+
+with s' the same player's next decision and r all that befell it until then (alhajry2012, section V).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from boardrl import experience, nets, options, players, registry, rewards, rollout
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.policy import Policy
+from boardrl.q_net import QNet, known_inputs
+
+BELOW_1 = 1 - 2**-24  # the largest float32 below 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    games: int = setting(100_000, "train until this many games have ended")
+    opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
+    strategies: str = setting("", "scripted players to choose from, joined by commas; empty: all that the game has")
+    applicable: bool = setting(
+        True, "leave out, where others do, strategies that like all legal actions alike, other than random itself"
+    )
+    lanes: int = setting(64, "games played side by side")
+    window: int = setting(16, "turns in every lane between two learning steps")
+    inputs: str = setting("observe", "what the net is shown: observe, or one of the game's encodings")
+    hidden: tuple[int, ...] = setting((64,), "units of the net's hidden layers")
+    activation: nets.Activation = setting("relu", "between the layers")
+    rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
+    discount: float = setting(1.0, "gamma: what the value of a player's next decision counts")
+    steps: int = setting(1, "own decisions from a decision to the value that it learns from")
+    epsilon: float = setting(0.9, "share of decisions that are random experiments, at the start")
+    epsilon_end: float = setting(0.0, "the same at the end of a straight line")
+    epsilon_games: int = setting(0, "games until then; 0: all of --games")
+    optimizer: Literal["adam", "sgd"] = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
+    learning_rate: float = setting(1e-3, "alpha at the start")
+    learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
+
+
+# alhajry2012, section V; how many hidden units and which activation is not said beyond "20 hidden layers".
+PRESETS: dict[str, dict[str, Any]] = {
+    "alhajry2012": {
+        "games": 100_000,
+        "strategies": "defensive(prefer_release=false),aggressive(prefer_release=false),fast(prefer_release=false),"
+        "random,random(prefer_release=true)",
+        "inputs": "alhajry_subjective",
+        "hidden": (20,),
+        "activation": "sigmoid",
+        "rewards": "release=0.25,defend=0.2,knock=0.15,foremost=0.1,blockade=0.05,win=1,lost=-0.25,lose=-1",
+        "discount": 0.95,
+        "steps": 1,
+        "epsilon": 0.9,
+        "epsilon_end": 0.0,
+        "epsilon_games": 30_000,
+        "optimizer": "sgd",
+        "learning_rate": 0.5,
+        "learning_rate_end": 0.5,
+    }
+}
+
+
+class Memo(NamedTuple):
+    """What is kept of a decision: enough to learn from it without the state."""
+
+    inputs: Array  # [I]
+    value: Array  # [] of the best strategy, by the net that decided
+
+
+class TrainState(NamedTuple):
+    params: Any
+    momentum: Any  # of the optimizer
+    lanes: rollout.Lanes
+    pending: experience.Slot  # [P, B] decisions whose successor is still to come
+    key: Array  # raw key data
+    games: Array  # [] int32: ended so far
+    updates: Array  # [] int32
+
+
+@dataclasses.dataclass(frozen=True)
+class Follower:
+    """Follows the strategy that the net values most here."""
+
+    net: QNet
+    strategies: tuple[Policy, ...]  # scripted, so without parameters
+    always: tuple[bool, ...]  # whether each can be chosen where it likes all legal actions alike
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        """[A] logits."""
+        scripts = self.scripts(state)
+        values = jnp.where(self.applicable(scripts, state), self.net(params, state), -jnp.inf)
+        return self.pick(scripts, jnp.argmax(values))
+
+    def scripts(self, state: Any) -> Array:
+        """[S, A] logits of every strategy."""
+        return jnp.stack([strategy.apply(strategy.params, state) for strategy in self.strategies])
+
+    def applicable(self, scripts: Array, state: Any) -> Array:
+        """[S] bool: the strategies that may be chosen, at least one; a game state and a die leave most out."""
+        legal = self.net.game.legal(state)[None]
+        most = jnp.where(legal, scripts, -jnp.inf).max(1)
+        least = jnp.where(legal, scripts, jnp.inf).min(1)
+        fit = (most > least) | jnp.array(self.always)
+        return fit | ~fit.any()
+
+    def pick(self, scripts: Array, choice: Array) -> Array:
+        """[A] logits of the chosen strategy."""
+        mask = jnp.arange(len(self.strategies), dtype=choice.dtype) == choice
+        return jnp.where(mask[:, None], scripts, -jnp.inf).max(0)
+
+
+def check(config: Config, game: Game[Any]) -> None:
+    """Refuses settings that make no sense, in one sentence."""
+    experience.check_settings(
+        config,
+        game,
+        shares=("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end"),
+        counts=("games", "lanes", "window", "steps"),
+    )
+    rewards.parse(config.rewards, game)
+    if follower(config, game).net.by_action:
+        plain = [name for name in known_inputs(game) if not QNet(game, name).by_action]
+        raise UserError(
+            f"--inputs={config.inputs} describes actions, but strategies are chosen; expected one of {', '.join(plain)}"
+        )
+
+
+def follower(config: Config, game: Game[Any]) -> Follower:
+    own = getattr(game, "strategies", {})
+    if not own:
+        raise UserError(
+            f"{registry.describe(game)} offers no strategies, so there is nothing to choose from; "
+            "use another algorithm, such as td_lambda or dqn"
+        )
+    scripts, always = [], []
+    for text in options.split(config.strategies) or own:
+        if options.split_call(text)[0] not in ("random", *own):
+            raise UserError(f"unknown strategy {text!r} of {game.spec.name}; expected some of random, {', '.join(own)}")
+        script = players.make(text, game).policy
+        assert script is not None
+        scripts.append(script)
+        always.append(not config.applicable or text == "random")
+    net = QNet(game, config.inputs, config.hidden, config.activation, num_choices=len(scripts))
+    return Follower(net, tuple(scripts), tuple(always))
+
+
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The greedy player of what was learned."""
+    return Policy(follower(config, game), state.params)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def init(config: Config, game: Game[Any], key: Array) -> TrainState:
+    key_net, key_play = jax.random.split(key)
+    net = follower(config, game).net
+    params = net.init(key_net)
+    return TrainState(
+        params=params,
+        momentum=_optimizer(config).init(params),
+        lanes=rollout.start(game, config.lanes),
+        pending=experience.no_pending(game, Memo(net.encode(game.init()), jnp.float32(0)), config.lanes),
+        key=jax.random.key_data(key_play),
+        games=jnp.int32(0),
+        updates=jnp.int32(0),
+    )
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
+def update(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """Plays a window in every lane, then takes one step along what it taught."""
+    key_next, key_window = jax.random.split(jax.random.wrap_key_data(state.key))
+    player = follower(config, game)
+    epsilon = experience.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
+
+    def decide(position: Any, uniform: Array) -> experience.Decision:
+        """ε-greedy; one number decides whether to experiment and, if so, also with what."""
+        inputs, scripts = player.net.encode(position), player.scripts(position)
+        fit = player.applicable(scripts, position)
+        values = jnp.where(fit, player.net.values(state.params, inputs), -jnp.inf)
+        drawn = rollout.sample_evenly(fit, jnp.minimum(uniform[0] / jnp.maximum(epsilon, 1e-9), BELOW_1))
+        choice = jnp.where(uniform[0] < epsilon, drawn, jnp.argmax(values).astype(jnp.int32))
+        action = rollout.choose(game, player.pick(scripts, choice), position, uniform[1])
+        return experience.Decision(choice, action, Memo(inputs, values.max()))
+
+    worth = rewards.parse(config.rewards, game)
+    lanes, window = experience.play(game, decide, opponents, worth, state.lanes, key_window, num_turns=config.window)
+    slots = experience.join(state.pending, window)
+    link = experience.links(slots, discount=config.discount, steps=config.steps)
+    lived = experience.transitions(slots, link)
+
+    (loss_now, error), gradient = jax.value_and_grad(loss, argnums=1, has_aux=True)(
+        player.net, state.params, lived, link.known
+    )
+    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
+        direction, momentum = _optimizer(config).update(gradient, state.momentum)
+    rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
+    state = TrainState(
+        params=jax.tree.map(lambda p, d: p - rate * d, state.params, direction),
+        momentum=momentum,
+        lanes=lanes,
+        pending=experience.still_open(slots, link),
+        key=jax.random.key_data(key_next),
+        games=state.games + window.ended.sum().astype(jnp.int32),
+        updates=state.updates + 1,
+    )
+    return state, {"loss": loss_now, "td_error": error, "epsilon": epsilon}
+
+
+def loss(net: QNet, params: Any, lived: experience.Transition, known: Array) -> tuple[Array, Array]:
+    """½ (r + γ max_j Q(s', j) − Q(s, k))², its mean over what is known, and the root of the mean squared error.
+
+    What comes next was valued as it was played, by the very net that learns now.
+    """
+    flat = jax.tree.map(lambda leaf: leaf.reshape(known.size, *leaf.shape[2:]), lived)
+    values = jax.vmap(net.values, (None, 0))(params, flat.memo.inputs)  # [N, S]
+    chosen = jnp.arange(values.shape[1], dtype=jnp.int32)[None] == flat.choice[:, None]
+    error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
+    mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
+    return 0.5 * mean, jnp.sqrt(mean)
+
+
+def _optimizer(config: Config) -> optax.GradientTransformation:
+    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()

@@ -1,0 +1,118 @@
+"""Networks for the values of actions, and the player that takes the best."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl import registry
+from boardrl.errors import UserError
+from boardrl.game import Game, one_hot
+from boardrl.nets import MLP, Activation
+
+OBSERVE, AFTERSTATE = "observe", "afterstate"
+Output = Literal["linear", "relu"]
+
+
+@dataclasses.dataclass(frozen=True)
+class QNet:
+    """A net that says what each action is worth to the player who acts.
+
+    It is shown one of
+        observe            the state as the player sees it; the net has one output for each action
+        an encoding        the same with one of the game's `encodings`
+        afterstate         for each action, the state that it leads to, as the player sees it; one output
+        an action encoding   for each action, what one of the game's `action_encodings` says of it; one output
+    """
+
+    game: Game[Any]
+    inputs: str = AFTERSTATE
+    hidden: tuple[int, ...] = (64,)
+    activation: Activation = "relu"
+    output: Output = "linear"
+    num_choices: int = 0  # 0: one for each action of the game
+
+    def __post_init__(self) -> None:
+        if self.inputs not in known_inputs(self.game):
+            raise UserError(
+                f"--inputs={self.inputs} is not known to {registry.describe(self.game)}; "
+                f"known inputs: {', '.join(known_inputs(self.game))}"
+            )
+
+    @property
+    def by_action(self) -> bool:
+        """Whether the net is shown every action by itself."""
+        return self.inputs == AFTERSTATE or self.inputs in getattr(self.game, "action_encodings", {})
+
+    @property
+    def mlp(self) -> MLP:
+        outputs = 1 if self.by_action else self.num_choices or self.game.spec.num_actions
+        return MLP(self.hidden, outputs, self.activation)
+
+    def init(self, key: Array) -> Any:
+        shown = self.encode(self.game.init())
+        return self.mlp.init(key, shown[0] if self.by_action else shown)
+
+    def encode(self, state: Any) -> Array:
+        """[I] or [A, I] what the net is shown of a state with a player to act."""
+        game = self.game
+        player = jnp.maximum(game.actor(state), 0)
+        if self.inputs == AFTERSTATE:
+            after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
+            return jax.vmap(lambda s: self._seen(game.observe(s, player), player))(after)
+        if self.by_action:
+            rows = game.action_encodings[self.inputs](game, state)  # type: ignore[attr-defined]
+            return rows.reshape(rows.shape[0], -1).astype(jnp.float32)
+        if self.inputs == OBSERVE:
+            return self._seen(game.observe(state, player), player)
+        encode = game.encodings[self.inputs]  # type: ignore[attr-defined]
+        return encode(game, state, player).ravel().astype(jnp.float32)
+
+    def values(self, params: Any, shown: Array) -> Array:
+        """[A] from what `encode` gave."""
+        out = (
+            jax.vmap(lambda row: self.mlp.apply(params, row)[0])(shown) if self.by_action else self._all(params, shown)
+        )
+        return jnp.maximum(out, 0.0) if self.output == "relu" else out
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        """[A] the value of every action, meaningless for illegal ones."""
+        return self.values(params, self.encode(state))
+
+    def _all(self, params: Any, shown: Array) -> Array:
+        values = self.mlp.apply(params, shown)
+        assert isinstance(values, Array)
+        return values
+
+    def _seen(self, observation: Array, player: Array) -> Array:
+        """[I] with the seat where the seats are not alike."""
+        seen = observation.ravel()
+        if getattr(self.game, "rotate", None) is not None:
+            return seen
+        return jnp.concatenate([seen, one_hot(player, self.game.spec.num_players).astype(seen.dtype)])
+
+
+@dataclasses.dataclass(frozen=True)
+class GreedyQ:
+    """The actions that a net values most; ties are left to chance."""
+
+    net: QNet
+
+    def __call__(self, params: Any, state: Any) -> Array:
+        values = self.net(params, state)
+        best = jnp.where(self.net.game.legal(state), values, -jnp.inf).max()
+        return jnp.where(values >= best, 0.0, -jnp.inf)
+
+
+def known_inputs(game: Game[Any]) -> list[str]:
+    """What a net can be shown of a game."""
+    return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
+
+
+def best_value(values: Array, legal: Array) -> Array:
+    """[] the highest of the legal actions' values; 0 where none is legal."""
+    return jnp.where(legal.any(), jnp.where(legal, values, -jnp.inf).max(), 0.0)

@@ -1,0 +1,210 @@
+"""DQN: targets by hand, gradients by finite differences, and what it remembers of real games."""
+
+import dataclasses
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from algorithms import dqn
+from boardrl import registry
+from boardrl.errors import UserError
+from boardrl.experience import Transition
+from boardrl.q_net import QNet
+
+GAME = registry.make("tic_tac_toe")
+TINY = dqn.Config(
+    games=1000, lanes=4, window=6, hidden=(5,), capacity=64, warm_up=20, batch=8, learning_steps=2, copy_every=3
+)
+
+
+def linear(bias):
+    """Parameters of a linear net whose values are its bias."""
+    return {"params": {"Dense_0": {"kernel": jnp.zeros((27, 9)), "bias": jnp.array(bias, jnp.float32)}}}
+
+
+def batch_of(moves, reward, discount):
+    """One transition from the first state to the one after some moves."""
+    first = after = GAME.init()
+    for move in moves:
+        after = GAME.step(after, jnp.int32(move))
+    one = Transition(first, jnp.int32(0), jnp.float32(reward), jnp.float32(discount), after)
+    return jax.tree.map(lambda leaf: leaf[None], one)
+
+
+@pytest.mark.parametrize(
+    ("double", "moves", "discount", "wanted"),
+    [
+        (False, [8, 7], 0.5, 0.25 + 0.5 * 6),  # of the old copy's values 0 to 8, the two highest are taken
+        (True, [8, 7], 0.5, 0.25 + 0.5 * 0),  # the net likes action 0 best, which the copy values 0
+        (True, [8, 0], 0.5, 0.25 + 0.5 * 1),  # and after that action 1
+        (False, [8, 7], 0.0, 0.25),  # the end
+        (False, [0, 3, 1, 4, 2], 0.0, 0.25),  # a state without legal actions
+    ],
+)
+def test_targets_by_hand(double, moves, discount, wanted):
+    net = QNet(GAME, "observe", hidden=())
+    params, target = linear(-np.arange(9)), linear(np.arange(9))
+    found = dqn.targets(net, params, target, batch_of(moves, 0.25, discount), double=double)
+    assert found.tolist() == [wanted]
+
+
+def test_one_plain_step_by_hand():
+    """Q(s, 0) = 0 moves by the rate times the error towards y = ¼ + ½ · 8: the bias, and what it is shown of s."""
+    config = dataclasses.replace(
+        TINY, inputs="observe", hidden=(), capacity=1, warm_up=1, batch=1, learning_steps=1, copy_every=2,
+        optimizer="sgd", learning_rate=0.1, learning_rate_end=0.1, double=False,
+    )  # fmt: skip
+    state = dqn.init(config, GAME, jax.random.key(0))
+    remembered = batch_of([7, 6], 0.25, 0.5)
+    state = state._replace(
+        params=linear(np.zeros(9)),
+        target=linear(np.arange(9)),
+        replay=state.replay._replace(rows=remembered, added=jnp.int32(1)),
+    )
+    net = dqn.value_net(config, GAME)
+    after, errors = dqn._learn(config, net, state, jax.random.key(1))
+    assert errors.tolist() == [4.25**2]
+    layer = after.params["params"]["Dense_0"]
+    np.testing.assert_allclose(layer["bias"], [0.425, *[0] * 8], rtol=1e-6)
+    shown = np.asarray(net.encode(GAME.init()))
+    np.testing.assert_allclose(layer["kernel"][:, 0], 0.425 * shown, rtol=1e-6)
+    assert not layer["kernel"][:, 1:].any()
+    chex.assert_trees_all_equal(after.target, state.target)  # copied with every second step
+    after, _ = dqn._learn(config, net, after, jax.random.key(2))
+    chex.assert_trees_all_equal(after.target, after.params)
+
+
+@pytest.mark.parametrize("inputs", ["observe", "afterstate"])
+def test_gradients_are_those_of_finite_differences(inputs):
+    net = QNet(GAME, inputs, hidden=(4,), activation="tanh")
+    params, target = (net.init(jax.random.key(seed)) for seed in (0, 1))
+    parts = [batch_of([8, 7], 0.5, 0.9), batch_of([4, 2], -0.5, 0.9), batch_of([1, 2], 1.0, 0.0)]
+    batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    batch = batch._replace(choice=jnp.array([0, 3, 8], jnp.int32))
+    flat, unflatten = jax.flatten_util.ravel_pytree(params)
+    # The target is held fixed, as its gradient is not followed.
+    wanted = dqn.targets(net, params, target, batch, double=True)
+
+    def fixed(flat):
+        return 0.5 * jnp.mean((wanted - dqn.chosen_values(net, unflatten(flat), batch)) ** 2)
+
+    gradient, _ = jax.flatten_util.ravel_pytree(
+        jax.grad(lambda p: dqn.loss(net, p, target, batch, double=True))(params)
+    )
+    step = 1e-2
+    picked = np.random.default_rng(0).choice(len(flat), 12, replace=False)
+    for index in picked:
+        nudge = jnp.zeros_like(flat).at[index].set(step)
+        slope = (fixed(flat + nudge) - fixed(flat - nudge)) / (2 * step)
+        assert float(gradient[index]) == pytest.approx(float(slope), abs=2e-4)
+    assert float(jnp.abs(gradient).max()) > 0.01
+
+
+def test_what_is_remembered_are_the_players_own_decisions():
+    """In self-play on tic_tac_toe a decision and the next of the same player are two moves apart."""
+    config = dataclasses.replace(TINY, steps=1, epsilon=1.0, epsilon_end=1.0)
+    state = dqn.init(config, GAME, jax.random.key(0))
+    for _ in range(4):
+        state, _ = dqn.update(config, GAME, (), state)
+    rows = jax.tree.map(np.asarray, state.replay.rows)
+    actor = np.asarray(jax.vmap(GAME.actor)(rows.memo))
+    after = np.asarray(jax.vmap(GAME.actor)(rows.after))
+    goes_on = rows.discount > 0
+    assert goes_on.any()
+    assert (~goes_on).any()
+    assert (actor[goes_on] == after[goes_on]).all()
+    count = (np.asarray(jax.vmap(GAME.legal)(rows.memo)).sum(1), np.asarray(jax.vmap(GAME.legal)(rows.after)).sum(1))
+    assert (count[0][goes_on] == count[1][goes_on] + 2).all()
+    # Of a finished game the last mover has won, or it was a draw; the one before has lost, or it was a draw.
+    ends = jax.vmap(lambda s, a: GAME.returns(GAME.step(s, a)))(rows.memo, rows.choice)
+    won = np.asarray(ends).max(1) > 0
+    assert (rows.reward[~goes_on & won] == 1).all()
+    assert set(np.unique(rows.reward[~goes_on & ~won])) <= {-1.0, 0.0}
+    assert (rows.reward[~goes_on] == -1).any()
+    assert not rows.reward[goes_on].any()
+
+
+def test_updates_do_not_retrace_and_repeat_exactly():
+    runs = []
+    for _ in range(2):
+        state = dqn.init(TINY, GAME, jax.random.key(5))
+        for _ in range(5):
+            state, metrics = dqn.update(TINY, GAME, (), state)
+        runs.append(state)
+    chex.assert_trees_all_equal(*runs)
+    assert int(state.learned) == 2 * 4  # the first window does not remember enough
+    assert float(metrics["loss"]) > 0
+    size = dqn.update._cache_size()
+    dqn.update(TINY, registry.make("tic_tac_toe"), (), runs[0])
+    assert dqn.update._cache_size() == size
+
+
+def test_recorded_games_are_whole_and_have_their_outcomes():
+    """With γ = ½ and `fifo` alone in one seat: a decision's outcome halves with each decision before the end."""
+    game = registry.make("ludo:rules=ludopy131,players=2,pieces=1,ring=24,column=2")
+    config = dataclasses.replace(
+        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.5
+    )
+    games = jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.key(0))
+    valid = np.asarray(games.valid)
+    number = int(valid.sum())
+    assert valid[:number].all()
+    assert number > 20
+    outcome = np.abs(np.asarray(games.outcome[:number]))
+    logs = np.log2(outcome)
+    np.testing.assert_allclose(logs, np.round(logs), atol=1e-5)
+    assert (outcome == 1).sum() == 3  # the last decision of each game
+    actors = np.asarray(jax.vmap(game.actor)(jax.tree.map(lambda leaf: leaf[:number], games.state)))
+    assert (actors >= 0).all()
+
+
+def test_pretraining_moves_values_to_outcomes():
+    game = registry.make("ludo:rules=ludopy131,players=2,pieces=1,ring=24,column=2")
+    config = dataclasses.replace(
+        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.9,
+        pretrain_epochs=60, pretrain_batch=16, hidden=(8,),
+    )  # fmt: skip
+    net = dqn.value_net(config, game)
+    before = net.init(jax.random.key(1))
+    after = jax.jit(dqn.pretrain, static_argnums=(0, 1))(config, game, before, jax.random.key(2))
+    games = jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.split(jax.random.key(2))[0])
+    number = int(games.valid.sum())
+    games = jax.tree.map(lambda leaf: leaf[:number], games)
+    rows = Transition(games.state, games.action, games.outcome, games.outcome, games.state)
+
+    @jax.jit
+    def error(params):
+        return jnp.mean((dqn.chosen_values(net, params, rows) - games.outcome) ** 2)
+
+    assert error(after) < 0.5 * error(before)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"discount": 1.5}, "--discount=1.5"),
+        ({"batch": 100}, "--batch=100 is more than is remembered"),
+        ({"batch": 64}, "--warm_up=20 must be as many"),
+        ({"inputs": "tiles"}, "--inputs=tiles is not known"),
+        ({"rewards": "victory=1"}, "unknown reward 'victory'"),
+        ({"opponents": "random,random"}, "fewer than 2"),
+        ({"pretrain_from": "nobody"}, "unknown player 'nobody'"),
+        ({"steps": 0}, "--steps=0"),
+    ],
+)
+def test_bad_settings_are_refused(change, words):
+    with pytest.raises(UserError, match=words):
+        dqn.check(dataclasses.replace(TINY, **change), GAME)
+
+
+def test_the_preset_of_the_paper_fits_its_game():
+    config = dataclasses.replace(dqn.Config(), **dqn.PRESETS["szurkowski2021"])
+    game = registry.make("ludo:rules=ludopy131")
+    dqn.check(config, game)
+    net = dqn.value_net(config, game)
+    params = jax.eval_shape(net.init, jax.random.key(0))
+    shapes = [leaf.shape for leaf in jax.tree.leaves(params)]
+    assert sorted(shapes) == sorted([(242, 21), (21,), (21, 1), (1,)])
