@@ -8,6 +8,7 @@ An algorithm is a module with
     update(config, game, opponents, state)   the next TrainState and scalar metrics, 'loss' among them
     policy(config, game, state)            the greedy player of what was learned
     PRESETS                                {name: {setting: value}}, papers' settings, if there are any
+    ON_HOST                                True where `update` is compiled for the host and must not be traced by JAX
 Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
 multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
 """
@@ -172,9 +173,7 @@ class _Session:
         num_left = task.schedule.log_every - len(self.rows) if self.compiled else 1
         previous = None
         while num_left:
-            self.state, metrics = _update(
-                task.algorithm.update, task.config, task.game, task.opponents, self.state, shardings=self.shardings
-            )
+            self.state, metrics = self.update()
             if previous is not None:
                 self._take(previous)
             previous = metrics
@@ -188,6 +187,15 @@ class _Session:
         else:
             self.compiled = True
             self.bar.restart(self.games)
+
+    def update(self) -> tuple[Any, dict[str, Any]]:
+        """The state after one more update, and its metrics."""
+        task = self.task
+        arguments = (task.config, task.game, task.opponents, self.state)
+        if getattr(task.algorithm, "ON_HOST", False):
+            state, metrics = task.algorithm.update(*arguments)
+            return state, {**metrics, "games": state.games}
+        return _update(task.algorithm.update, *arguments, shardings=self.shardings)
 
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""
