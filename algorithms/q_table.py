@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import experience, hash_table, rewards, tabular
+from boardrl import experience, hash_table, options, rewards, tabular
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -101,6 +101,9 @@ def check(config: Config, game: Game[Any]) -> None:
     )
     if config.entries < 2 or config.entries & (config.entries - 1) or config.entries > 1 << 30:
         raise UserError(f"--entries={config.entries} is no size of a table; expected a power of 2 from 2 to {1 << 30}")
+    seats = game.spec.num_players - len(options.split(config.opponents))
+    if not 0 <= config.learners <= seats:
+        raise UserError(f"--learners={config.learners} are more than the {seats} seats that play by the table")
     rewards.parse(config.rewards, game)
     coding(config, game).considered(game.init())
 
