@@ -28,4 +28,4 @@ class Linear:
         spec = self.game.spec
         seats = jnp.arange(spec.num_players)
         features = jax.vmap(self.game.features, (None, 0))(state, seats)  # type: ignore[attr-defined]
-        return jnp.clip(jnp.tanh((features * params).sum(-1)), spec.min_return, spec.max_return)
+        return jnp.clip(jnp.tanh(features @ params), spec.min_return, spec.max_return)

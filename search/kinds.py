@@ -66,10 +66,8 @@ class Kind:
         """Numbers that the kernel keeps of each row."""
         return {minimax: 0, alphabeta: 1, expectimax: 3, maxn: 1 + game.spec.num_players}[self.kernel]
 
-    def to_view(self, value: float, scores: np.ndarray, view: int, who: int) -> float:
+    def to_view(self, value: float, view: int, who: int) -> float:
         """What the kernel returns, as a number to the seat that looks, when `who` is to act."""
-        if self.kernel is maxn:
-            return float(scores[0, maxn.VALUES + view])
         return -value if self.kernel in (alphabeta, minimax) and who != view else value
 
     def vector(self, value: float, scores: np.ndarray, view: int, game: Any) -> np.ndarray:

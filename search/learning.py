@@ -1,158 +1,157 @@
-"""What learners by search share: the value that is learned, the searchers that use it, one step of its parameters."""
+"""What learners by search share: settings, state, and how lessons become parameters and players."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax import Array
 
 from boardrl import host, nets
+from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL, Game
+from boardrl.game import Game
 from boardrl.linear import Linear
-from boardrl.policy import Value
-from search import evaluators, kinds
+from boardrl.policy import Greedy, Policy
+from search import evaluators, kinds, lesson
 from search.budget import Budget
+from search.lesson import Lesson
+from search.player import SearchPlayer
 from search.pool import Pool
-from search.principal import Leaf
 from search.searcher import Searcher
 
-Optimizer = Literal["adam", "sgd"]
-LEAST_PADDING = 256  # lengths are padded to powers of two from here on, so that few are compiled
+FEATURES_RATE, NET_RATE = 1.0, 0.003  # step sizes: few weights of shares of a board, or many of a net
 
 
-class Setup(NamedTuple):
-    """All that decides how positions are searched and valued, but for the parameters."""
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Settings of every learner by search."""
 
-    game: Game[Any]
-    searcher: str
-    depth: int
-    kilobytes: int
-    hidden: tuple[int, ...] | None  # layers of a net; None: weights of the game's features
-    activation: nets.Activation
+    games: int = setting(6000, "train until this many games have ended")
+    opponents: str = setting("", "must be empty: the search has no opponents but itself")
+    searcher: str = setting("", "who searches; empty: negascout, with dice expectimax, for more players maxn")
+    depth: int = setting(3, "turns looked ahead")
+    kilobytes: int = setting(1024, "memory of each searcher")
+    evaluator: Literal["features", "net"] | None = setting(
+        None, "what is learned: features or net; none: features where the game has some"
+    )
+    hidden: tuple[int, ...] = setting((32,), "hidden layers of a net")
+    activation: nets.Activation = setting("tanh", "between the layers of a net")
+    learning_rate: float | None = setting(None, f"step size; none: {FEATURES_RATE} for features, {NET_RATE} for a net")
+    falling: bool = setting(True, "let the step size fall to 0 over the training")
+    optimizer: lesson.Optimizer = setting("adam", "adam, or sgd for plain steps")
+    batch: int = setting(40, "games between two steps")
 
 
-def searcher_for(game: Game[Any]) -> str:
-    """The searcher that suits a game's kind."""
-    for name in ("negascout", "expectimax"):
+class TrainState(NamedTuple):
+    params: Any
+    momentum: Any  # of the optimizer
+    key: Array  # raw key data: with a game's number it decides all that is random in it
+    games: Array  # [] int32: so far
+    updates: Array  # [] int32
+
+
+def check(config: Config, game: Game[Any]) -> None:
+    """Refuses settings that make no sense, in one sentence."""
+    for name, least in {"games": 1, "batch": 1, "depth": 1, "kilobytes": 1}.items():
+        if getattr(config, name) < least:
+            raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least {least}")
+    if config.learning_rate is not None and not config.learning_rate > 0:
+        raise UserError(f"--learning_rate={config.learning_rate} learns nothing: expected more than 0")
+    if config.opponents:
+        raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
+    if config.evaluator == "features" and not hasattr(game, "features"):
+        raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
+    if min(config.hidden, default=1) < 1:
+        raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    name = searcher_of(config, game)
+    kinds.find(name).refuse(name, game)
+
+
+def searcher_of(config: Config, game: Game[Any]) -> str:
+    """The searcher that was asked for, or the one that suits the game's kind."""
+    for name in (config.searcher,) if config.searcher else ("negascout", "expectimax"):
         try:
             kinds.find(name).refuse(name, game)
         except UserError:
+            if config.searcher:
+                raise
             continue
         return name
     return "maxn"
 
 
-def value_of(setup: Setup) -> Linear | nets.ValueNet:
+def value_of(config: Config, game: Game[Any]) -> Linear | nets.ValueNet:
     """The function that is learned."""
-    if setup.hidden is None:
-        return Linear(setup.game)
-    return nets.ValueNet(setup.game, nets.MLP(setup.hidden, setup.game.spec.num_players, setup.activation))
+    if config.evaluator == "features" or (config.evaluator is None and hasattr(game, "features")):
+        return Linear(game)
+    return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
+
+
+def init(config: Config, game: Game[Any], key: Array) -> TrainState:
+    key_value, key_play = jax.random.split(key)
+    params = value_of(config, game).init(key_value)
+    momentum = lesson.transformation(config.optimizer).init(params)
+    return TrainState(params, momentum, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
+
+
+def update(
+    config: Config,
+    game: Game[Any],
+    state: TrainState,
+    teach: Callable[[Searcher, np.random.Generator], list[Lesson]],
+) -> tuple[TrainState, dict[str, Array]]:
+    """Has a batch of games taught with parameters that stay as they are, then takes one step along all lessons."""
+    pool = _pool(config, game)
+    params, key, first = jax.device_get((state.params, state.key, state.games))
+    pool.load(params)
+
+    def one(searcher: Searcher, number: int) -> list[Lesson]:
+        return teach(searcher, np.random.default_rng([*key.tolist(), number]))
+
+    taught = pool.map(one, range(int(first), int(first) + config.batch))
+    lessons = [lesson for lessons in taught for lesson in lessons]
+    value = value_of(config, game)
+    rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
+    if config.falling:
+        rate *= max(1 - int(first) / config.games, 0.0)
+    batch = lesson.batch_of(pool.searchers[0].facet, lessons)
+    new_params, momentum, metrics = lesson.step(
+        value, config.optimizer, state.params, state.momentum, batch, jnp.float32(rate)
+    )
+    after = TrainState(new_params, momentum, state.key, state.games + config.batch, state.updates + 1)
+    return after, {**metrics, "lessons": jnp.float32(len(lessons))}
+
+
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The player that takes the action whose afterstate has the highest value."""
+    return Policy(Greedy(game, value_of(config, game)), state.params)
+
+
+def player(config: Config, game: Game[Any], state: TrainState) -> SearchPlayer:
+    """The player that searches as deep as in training: what plays in matches."""
+    evaluator, facet = evaluators.learned(game, value_of(config, game), jax.device_get(state.params))
+    return SearchPlayer(_searcher(config, game, evaluator, facet))
+
+
+def _pool(config: Config, game: Game[Any]) -> Pool:
+    """Searchers, made once for all settings that they do not depend on."""
+    names = ("searcher", "depth", "kilobytes", "evaluator", "hidden", "activation")
+    return _pool_of(Config(**{name: getattr(config, name) for name in names}), cast(Hashable, game))
 
 
 @functools.lru_cache(maxsize=4)
-def pool_of(setup: Setup, workers: int | None = None) -> Pool:
-    """Searchers for a setup, made once."""
-    value = value_of(setup)
-    evaluator, facet = evaluators.learned(setup.game, value, jax.device_get(value.init(jax.random.key(0))))
-    return Pool(lambda: make_searcher(setup, evaluator, facet), workers=workers)
+def _pool_of(config: Config, game: Any) -> Pool:
+    value = value_of(config, game)
+    evaluator, facet = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
+    return Pool(lambda: _searcher(config, game, evaluator, facet))
 
 
-def make_searcher(setup: Setup, evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
-    budget = Budget(depth=setup.depth, kilobytes=setup.kilobytes)
-    return Searcher(setup.game, setup.searcher, budget=budget, evaluator=evaluator, facet=facet)
-
-
-class Lesson(NamedTuple):
-    """A value that should be another: that which rests on some leaves, to a seat."""
-
-    seat: int
-    leaves: Sequence[Leaf]
-    value: float  # as it is
-    target: float  # as it should be
-
-
-class Batch(NamedTuple):
-    """L leaves of N lessons, both padded."""
-
-    states: Any  # [L]
-    seat: Array  # [L] int32: whose value is meant
-    share: Array  # [L] float32: of the leaf in its lesson; 0 for padding
-    lesson: Array  # [L] int32
-    result: Array  # [L] float32: what the seat has got where the game is over
-    over: Array  # [L] bool
-    target: Array  # [N] float32
-    value: Array  # [N] float32: as searched
-    counts: Array  # [N] bool: not padding
-
-
-def batch_of(facet: host.Facet, lessons: Sequence[Lesson]) -> Batch:
-    """Lessons as arrays."""
-    owners = [number for number, lesson in enumerate(lessons) for _ in lesson.leaves]
-    found = [leaf for lesson in lessons for leaf in lesson.leaves]
-    length, count = _padded(len(found)), _padded(len(lessons))
-    rows = facet.rows(length)
-    facet.init(rows[0])
-    rows[:] = rows[0]  # a state like any other
-    work, returns = facet.work(), np.zeros(facet.game.spec.num_players, np.float32)
-    seat, share, over, result = (np.zeros(length, kind) for kind in (np.int32, np.float32, np.bool_, np.float32))
-    for place, (leaf, owner) in enumerate(zip(found, owners, strict=True)):
-        rows[place], seat[place], share[place] = leaf.row, lessons[owner].seat, leaf.share
-        over[place] = facet.actor(leaf.row, work) == TERMINAL
-        if over[place]:
-            facet.returns(leaf.row, returns, work)
-            result[place] = returns[seat[place]]
-    numbers = np.zeros((2, count), np.float32)
-    numbers[:, : len(lessons)] = [[lesson.target for lesson in lessons], [lesson.value for lesson in lessons]]
-    parts: dict[str, Any] = {
-        "states": facet.state(rows),
-        "seat": seat,
-        "share": share,
-        "lesson": np.pad(np.array(owners, np.int32), (0, length - len(owners))),
-        "result": result,
-        "over": over,
-        "target": numbers[0],
-        "value": numbers[1],
-        "counts": np.arange(count) < len(lessons),
-    }
-    return Batch(**parts)
-
-
-def _padded(count: int) -> int:
-    return max(1 << (count - 1).bit_length(), LEAST_PADDING)
-
-
-def loss(value: Value, params: Any, batch: Batch) -> tuple[Array, dict[str, Array]]:
-    """½ mean (target − Σ_l share_l V(leaf_l))², the target held fixed: its gradient is −δ Σ_l share_l ∇V(leaf_l).
-
-    `leaf_error` is how far the values of the leaves in JAX are at most from what the search had found.
-    """
-    said = jax.vmap(lambda state, seat: value(params, state, seat)[seat])(batch.states, batch.seat)
-    worth = batch.share * jnp.where(batch.over, batch.result, said)
-    values = jax.ops.segment_sum(worth, batch.lesson, batch.target.shape[0])
-    number = jnp.maximum(batch.counts.sum(), 1).astype(jnp.float32)
-    squared = jnp.where(batch.counts, (batch.target - values) ** 2, 0.0)
-    strays = jnp.where(batch.counts, jnp.abs(values - batch.value), 0.0)
-    total = 0.5 * squared.sum() / number
-    return total, {"loss": total, "error": jnp.sqrt(2 * total), "leaf_error": strays.max()}
-
-
-@functools.partial(jax.jit, static_argnames=("value", "optimizer"))
-def step(
-    value: Value, optimizer: Optimizer, params: Any, momentum: Any, batch: Batch, rate: Array
-) -> tuple[Any, Any, dict[str, Array]]:
-    """Parameters and the optimizer's memory after one step, and metrics."""
-    gradient, metrics = jax.grad(loss, argnums=1, has_aux=True)(value, params, batch)
-    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = transformation(optimizer).update(gradient, momentum)
-    return jax.tree.map(lambda p, d: p - rate * d, params, direction), momentum, metrics
-
-
-def transformation(optimizer: Optimizer) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if optimizer == "adam" else optax.identity()
+def _searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
+    budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
+    return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator, facet=facet)

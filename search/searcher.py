@@ -39,7 +39,7 @@ class Result(NamedTuple):
 
 
 class Again(NamedTuple):
-    value: float  # to the seat whose view it is
+    value: np.ndarray  # [P] float64 to each player
     line: list[np.ndarray]
 
 
@@ -153,9 +153,9 @@ class Searcher:
         """What a position is worth in the view of the last search, and the best line from there."""
         self.memory.rows[0] = row
         self._start(time.monotonic_ns(), 0.0)
-        value = self._search_to(depth, None)
         view, who = int(self.memory.control[clock.VIEW]), int(self.facet.actor(row, self.memory.work))
-        return Again(self.kind.to_view(value, self.memory.scores, view, who), self._line())
+        value = self.kind.to_view(self._search_to(depth, None), view, who)
+        return Again(self.kind.vector(value, self.memory.scores, view, self.game), self._line())
 
     def complete(self, result: Result) -> Result:
         """The result with its line followed on, where the table had cut it short, as far as it was searched."""

@@ -17,7 +17,7 @@ class Decision(NamedTuple):
 
     seat: int
     row: np.ndarray
-    value: float  # searched, to the seat
+    value: np.ndarray  # [P] float64: searched
     leaves: list[Leaf]  # that the value rests on
     explored: bool  # whether another move than the best was made
 
@@ -46,7 +46,7 @@ def play(searcher: Searcher, rng: np.random.Generator, *, opening: int, epsilon:
             result = searcher.search_row(row)
             leaves = principal.leaves(searcher, result)
             explored = rng.random() < epsilon
-            decisions.append(Decision(who, row, float(result.value[who]), leaves, explored))
+            decisions.append(Decision(who, row, result.value, leaves, explored))
             row = any_successor(searcher, row, rng) if explored else result.line[1]
         steps += 1
     returns = np.zeros(spec.num_players, np.float32)
