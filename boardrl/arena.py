@@ -70,12 +70,17 @@ def match(
     *,
     num_games: int,
     seed: int,
+    opening: int = 0,
     bar: progress.Bar | None = None,
     processes: int | None = None,
 ) -> Match:
     """Plays one lineup with the seats rotated: every player sits in every seat equally often.
 
     If the number of games is not a multiple of P, no seat is taken more than once more than another.
+
+    Args:
+      opening: how many steps each game begins with in which any legal action is as likely; without them players
+        who leave nothing to chance play the same game again and again, where there are no dice.
     """
     num_players = game.spec.num_players
     if len(players) != num_players:
@@ -83,7 +88,9 @@ def match(
     seats = np.arange(num_players)
     rotations = (seats[None, :] - seats[:, None]) % num_players
     tick = bar.update if bar else None
-    played = play(game, players, rotations, num_games=num_games, seed=seed, tick=tick, processes=processes)
+    played = play(
+        game, players, rotations, num_games=num_games, seed=seed, opening=opening, tick=tick, processes=processes
+    )
     scores = tuple(_score(player.name, index, played) for index, player in enumerate(players))
     return Match(scores, num_games, seed, int(played.cut.sum()))
 
@@ -95,6 +102,7 @@ def play(
     *,
     num_games: int,
     seed: int,
+    opening: int = 0,
     tick: Tick | None = None,
     processes: int | None = None,
 ) -> Played:
@@ -109,18 +117,31 @@ def play(
         raise UserError(f"games={num_games} is no match; expected at least 1")
     if not 0 <= seed < 2**32:
         raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
+    if opening < 0:
+        raise UserError(f"opening={opening} is no number of moves; expected 0 or more")
     seating = arrangements[np.arange(num_games) % len(arrangements)]
     tick = tick or (lambda done: None)
     policies = [player.policy for player in players if player.policy]
     if len(policies) == len(players):
-        returns, cut = _play_batched(game, policies, arrangements, num_games=num_games, seed=seed, tick=tick)
+        returns, cut = _play_batched(
+            game, policies, arrangements, num_games=num_games, seed=seed, opening=opening, tick=tick
+        )
     else:
-        returns, cut = host_match.play(game, players, seating, seed=seed, tick=tick, processes=processes)
+        returns, cut = host_match.play(
+            game, players, seating, seed=seed, opening=opening, tick=tick, processes=processes
+        )
     return Played(returns, seating, cut)
 
 
 def _play_batched(
-    game: Game[Any], policies: Sequence[Policy], arrangements: np.ndarray, *, num_games: int, seed: int, tick: Tick
+    game: Game[Any],
+    policies: Sequence[Policy],
+    arrangements: np.ndarray,
+    *,
+    num_games: int,
+    seed: int,
+    opening: int,
+    tick: Tick,
 ) -> tuple[np.ndarray, np.ndarray]:
     """([N, P] returns, [N] cut) of games played side by side.
 
@@ -142,7 +163,7 @@ def _play_batched(
     key, chunk = jax.random.key(seed), 0
     while (done < quota).any():
         key_chunk = jax.random.fold_in(key, chunk)
-        lanes, ended = rollout.play(game, distinct, seats, lanes, key_chunk, num_turns=TURNS)
+        lanes, ended = rollout.play(game, distinct, seats, lanes, key_chunk, num_turns=TURNS, opening=opening)
         over = np.asarray(ended.over)  # [T, B]
         nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
         turn, lane = (over & (nth < quota)).nonzero()

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import rich.text
 
 LINE = 0.03  # width of outlines, in units of the drawing
+WIDE = 0.58  # a character's width in heights, on average and generously
 
 
 class Rect(NamedTuple):
@@ -42,7 +43,7 @@ class Polygon(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Text centred on a point."""
+    """Text centred on a point; `fitting` gives the size that a place has room for."""
 
     x: float
     y: float
@@ -77,6 +78,11 @@ class Glyph(NamedTuple):
     colour: str = ""
     ground: str = ""
     bold: bool = False
+
+
+def fitting(text: str, *, width: float, most: float) -> float:
+    """The size at which a text is no wider than `width`, and at most `most`."""
+    return min(most, width / (WIDE * max(1, len(text))))
 
 
 def svg(drawing: Drawing, *, pixels: int = 600) -> str:
@@ -114,10 +120,11 @@ def terminal(rows: Sequence[Sequence[Glyph]]) -> rich.text.Text:
 
 
 def _svg(drawing: Drawing, pieces: str, pixels: int) -> str:
-    height = round(pixels * drawing.height / drawing.width)
+    # Outlines at the edge reach out by half their width.
+    width, height = drawing.width + LINE, drawing.height + LINE
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels}" height="{height}" '
-        f'viewBox="0 0 {drawing.width:g} {drawing.height:g}" font-family="sans-serif">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels}" height="{round(pixels * height / width)}" '
+        f'viewBox="{-LINE / 2:g} {-LINE / 2:g} {width:g} {height:g}" font-family="sans-serif">'
         f"<g>{''.join(map(_element, drawing.board))}</g>"
         f'<g id="pieces">{pieces}</g></svg>'
     )
@@ -147,10 +154,16 @@ _PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <title>{title}</title>
 <style>
-body {{ font-family: sans-serif; max-width: {pixels}px; margin: 1em auto; }}
-#caption {{ min-height: 2.6em; }}
-#bar {{ display: flex; gap: 0.5em; align-items: center; }}
-#slider {{ flex: 1; }}
+body {{ font-family: sans-serif; color: #222; max-width: {pixels}px; margin: 1em auto; padding: 0 1em; }}
+h1 {{ font-size: 1.2em; }}
+svg {{ display: block; max-width: 100%; height: auto; }}
+#caption {{ min-height: 1.4em; margin: 0.8em 0; }}
+#bar {{ display: flex; gap: 0.4em; align-items: center; }}
+#bar button {{ min-width: 2.4em; padding: 0.3em; font-size: 1em; }}
+#play {{ min-width: 4.2em !important; }}
+#slider {{ flex: 1; min-width: 4em; }}
+#count {{ font-variant-numeric: tabular-nums; }}
+#keys {{ color: #666; font-size: 0.85em; }}
 </style>
 </head>
 <body>
@@ -158,16 +171,18 @@ body {{ font-family: sans-serif; max-width: {pixels}px; margin: 1em auto; }}
 <div>{picture}</div>
 <p id="caption"></p>
 <div id="bar">
-<button id="first" title="to the start">|&lt;</button>
-<button id="back" title="one step back (left arrow)">&lt;</button>
+<button id="first" title="to the start (Home)">|◀</button>
+<button id="back" title="one step back (left arrow)">◀</button>
 <button id="play" title="play or pause (space)">play</button>
-<button id="next" title="one step on (right arrow)">&gt;</button>
-<input id="slider" type="range" min="0" max="{last}" value="0">
+<button id="next" title="one step on (right arrow)">▶</button>
+<button id="end" title="to the end (End)">▶|</button>
+<input id="slider" type="range" min="0" max="{last}" value="0" aria-label="step">
 <span id="count"></span>
-<select id="speed">
+<select id="speed" aria-label="speed">
 <option value="1000">slow</option><option value="300" selected>normal</option><option value="60">fast</option>
 </select>
 </div>
+<p id="keys">Keys: space plays and pauses, ← and → step, Home and End go to the ends.</p>
 <script id="frames" type="application/json">{data}</script>
 <script>
 const frames = JSON.parse(document.getElementById("frames").textContent);
@@ -190,14 +205,15 @@ function step(by) {{ pause(); show(now + by); }}
 at("first").onclick = () => step(-frames.length);
 at("back").onclick = () => step(-1);
 at("next").onclick = () => step(1);
+at("end").onclick = () => step(frames.length);
 at("play").onclick = () => timer ? pause() : play();
 at("slider").oninput = () => {{ pause(); show(Number(at("slider").value)); }};
 at("speed").onchange = () => {{ if (timer) {{ pause(); play(); }} }};
 document.onkeydown = event => {{
   if (event.target.id === "slider" || event.target.tagName === "SELECT") return;
-  if (event.key === "ArrowLeft") step(-1);
-  if (event.key === "ArrowRight") step(1);
-  if (event.key === " ") {{ event.preventDefault(); timer ? pause() : play(); }}
+  const by = {{ArrowLeft: -1, ArrowRight: 1, Home: -frames.length, End: frames.length}}[event.key];
+  if (by) {{ event.preventDefault(); step(by); }}
+  if (event.key === " " && event.target.tagName !== "BUTTON") {{ event.preventDefault(); timer ? pause() : play(); }}
 }};
 show(0);
 </script>

@@ -262,7 +262,7 @@ def check_settings(config: Any, game: Game[Any], *, shares: Sequence[str], count
     for name in counts:
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
-    if min(config.hidden, default=1) < 1:
+    if min(getattr(config, "hidden", ()), default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     seats = game.spec.num_players
     if len(options.split(config.opponents)) >= seats:

@@ -36,6 +36,7 @@ def play(
     seating: np.ndarray,
     *,
     seed: int,
+    opening: int = 0,
     tick: Callable[[int], None],
     processes: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -49,9 +50,9 @@ def play(
     portable = all(player.text for player in players) and _is_registered(game)
     processes = min(num_games, processes or _num_cores()) if portable else 1
     if processes == 1:
-        results = _play_here(game, players, seating, seed)
+        results = _play_here(game, players, seating, seed, opening)
     else:
-        results = _play_elsewhere(game, players, seating, seed, processes)
+        results = _play_elsewhere(game, players, seating, seed, opening, processes)
     returns = np.empty((num_games, game.spec.num_players), np.float32)
     cut = np.empty(num_games, bool)
     with contextlib.closing(results):  # ends the processes at once if the bar is interrupted
@@ -74,21 +75,27 @@ def _is_registered(game: Game[Any]) -> bool:
 
 
 def _play_here(
-    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int
+    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, opening: int
 ) -> Generator[tuple[int, Result]]:
     seated = [players_.remake(player, game) if player.text else player for player in players]
     with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
         for index, row in enumerate(seating):
-            yield index, play_game(game, [seated[number] for number in row], seed=seed, index=index)
+            yield index, play_game(game, [seated[number] for number in row], seed=seed, index=index, opening=opening)
 
 
 # --- one game ---------------------------------------------------------------------------------------------------------
 
 
 def play_game(
-    game: Game[Any], seated: Sequence[Player], *, seed: int, index: int, watch: Watch | None = None
+    game: Game[Any],
+    seated: Sequence[Player],
+    *,
+    seed: int,
+    index: int,
+    opening: int = 0,
+    watch: Watch | None = None,
 ) -> Result:
-    """One game, from seat 0 on, cut at `max_steps` as `rollout.turn` does; `watch` is told every step."""
+    """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step."""
     dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
     for player in seated:
         if player.host is not None:
@@ -99,7 +106,10 @@ def play_game(
         if actor == CHANCE:
             move, now = _roll(game, now.state, dice.random(dtype=np.float32))
         else:
-            move = _action(game, seated[actor], now, rngs[actor])
+            if steps < opening:
+                move = np.int32(dice.choice(np.flatnonzero(now.legal)))
+            else:
+                move = _action(game, seated[actor], now, rngs[actor])
             now = _step(game, now.state, move)
         steps += 1
         if watch is not None:
@@ -168,13 +178,14 @@ def _step(game: Game[Any], state: Any, action: Array) -> _Position:
 
 
 def _play_elsewhere(
-    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, processes: int
+    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, opening: int, processes: int
 ) -> Generator[tuple[int, Result]]:
     """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
     task = {
         "game": registry.describe(game),
         "players": [[player.text, player.makers] for player in players],
         "seed": seed,
+        "opening": opening,
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
     waiting = [{"index": index, "seating": row} for index, row in enumerate(seating.tolist())][::-1]
@@ -252,7 +263,7 @@ def _work(connection: Any, text: str) -> None:
         lineup = [players_.make(text, game, players_.load_makers(makers)) for text, makers in task["players"]]
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
-            result = play_game(game, seated, seed=task["seed"], index=asked["index"])
+            result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])
             _send(connection, {"index": asked["index"], **result._asdict()})
     except UserError as error:
         _send(connection, {"mistake": str(error)})

@@ -122,6 +122,9 @@ class Learned(Protocol):
     @property
     def path(self) -> pathlib.Path: ...  # of the checkpoint
 
+    @property
+    def host(self) -> HostPlayer | None: ...  # who plays in place of the policy
+
 
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
     """A maker of players from run directories and their checkpoints: texts that are existing paths."""
@@ -134,7 +137,8 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
             f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
             "choose that game or another player"
         )
-    return Player(text, found.policy, text=str(found.path))  # a run under way has a newer checkpoint soon
+    # The very checkpoint, as a run under way has a newer one soon.
+    return Player(text, None if found.host else found.policy, found.host, text=str(found.path))
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:

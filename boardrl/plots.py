@@ -13,6 +13,7 @@ from boardrl.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
 Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
@@ -31,14 +32,8 @@ def write(run: Run, printed: Printed) -> None:
 
 def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, printed: Printed) -> bytes:
     """A PNG of three panels that share the axis of games, with the papers' win rates as broken lines."""
-    # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
-
-    figure = Figure(figsize=(8, 8), dpi=110)
+    figure = _figure(title, (8, 8))
     axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
-    figure.suptitle(title, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
     draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")], printed)
     train = [row for row in metrics if row["kind"] == "train"]
     draw_line(axes[1], [row["games"] for row in train], [row["loss"] for row in train], "loss")
@@ -46,18 +41,50 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, pri
     axes[2].set_ylim(bottom=0)
     axes[2].set_xlabel("games trained", color=INK)
     for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.spines[["left", "bottom"]].set_color(PALE)
-        ax.tick_params(colors=INK, labelsize=9)
-        ax.grid(axis="y", color=PALE, alpha=0.35, linewidth=0.7)
-        ax.set_axisbelow(True)
-    axes[2].xaxis.set_major_formatter(FuncFormatter(short))
-    axes[2].yaxis.set_major_formatter(FuncFormatter(short))
+        _tidy(ax)
+    axes[2].xaxis.set_major_formatter(short)
+    axes[2].yaxis.set_major_formatter(short)
     axes[2].set_xlim(left=0)
     figure.align_ylabels(axes)
     figure.subplots_adjust(
         left=0.1, right=0.97, top=0.93, bottom=0.07, hspace=0.12
     )  # a layout engine takes longer than the drawing
+    return _png(figure)
+
+
+def strength_curve(metrics: Sequence[Row], title: str, printed: Printed) -> bytes:
+    """A PNG of the strength alone."""
+    figure = _figure(title, (8, 4.5))
+    ax = figure.subplots()
+    draw_strength(ax, metrics, printed)
+    ax.set_xlabel("games trained", color=INK)
+    ax.set_xlim(left=0)
+    ax.xaxis.set_major_formatter(short)
+    _tidy(ax)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.9, bottom=0.12)
+    return _png(figure)
+
+
+def _figure(title: str, size: tuple[float, float]) -> Figure:
+    # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, dpi=110)
+    figure.suptitle(title, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
+    return figure
+
+
+def _tidy(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(PALE)
+    ax.tick_params(colors=INK, labelsize=9)
+    ax.grid(axis="y", color=PALE, alpha=0.35, linewidth=0.7)
+    ax.set_axisbelow(True)
+
+
+def _png(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     picture = io.BytesIO()
     FigureCanvasAgg(figure).print_png(picture)
     return picture.getvalue()

@@ -95,6 +95,8 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
     for row in latest(run):
         lineup = ",".join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
         flags = {"game": run.config["game"], "players": lineup, "games": row["played"], "seed": row["seed"]}
+        if opening := run.config["schedule"].get("evaluate_opening"):
+            flags["opening"] = opening
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
         lines.append(f"python -m launch.evaluate {shown}")
     return lines

@@ -143,14 +143,22 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
 
 
 def turn(
-    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int = 0
 ) -> tuple[Lanes, Ended]:
     """One roll of the dice where one is due, then one decision where one is due, in every lane.
 
     Args:
-      lanes: with the games along the axis that suits this game, as `_turned` gives them.
       seats: [B, P] int32, which policy sits where; None if there is only one.
+      opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
     """
+    lanes, ended = _turn(game, policies, seats, _turned(game, lanes), key, opening=opening)
+    return _turned_back(game, lanes), ended
+
+
+def _turn(
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
+) -> tuple[Lanes, Ended]:
+    """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
     # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
     # would put the parts into one loop and compute the rolled state anew for every element of the next one.
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
@@ -168,8 +176,10 @@ def turn(
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
     def decide(lanes: Lanes) -> Lanes:
-        axes, step = (axis, 0, None if seats is None else 0, 0), functools.partial(_decide, game, policies)
-        state = jax.vmap(step, axes, axis)(lanes.state, due, seats, uniform_choice)
+        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
+        opens = lanes.steps < opening if opening else None
+        step = functools.partial(_decide, game, policies)
+        state = jax.vmap(step, axes, axis)(lanes.state, due, seats, uniform_choice, opens)
         return Lanes(state, lanes.steps + due.astype(jnp.int32))
 
     return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes), axis=axis)
@@ -191,14 +201,22 @@ def _turned_back(game: Game[Any], lanes: Lanes) -> Lanes:
 
 
 def _decide(
-    game: Game[Any], policies: Sequence[Policy], state: Any, due: Array, seat_of: Array | None, uniform: Array
+    game: Game[Any],
+    policies: Sequence[Policy],
+    state: Any,
+    due: Array,
+    seat_of: Array | None,
+    uniform: Array,
+    opens: Array | None,
 ) -> Any:
-    """The state after its actor's move, if one is due."""
+    """The state after its actor's move, if one is due; where it `opens` the game, that is any."""
     logits = policies[0].apply(policies[0].params, state)
     if seat_of is not None and len(policies) > 1:
         sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
         for index, policy in enumerate(policies[1:], 1):
             logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
+    if opens is not None:
+        logits = jnp.where(opens, jnp.zeros_like(logits), logits)
     # Even play needs no softmax, which costs as much as the rules of a game with many actions.
     evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
     action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
@@ -206,7 +224,7 @@ def _decide(
     return select(due, act(state, action), state)
 
 
-@functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
+@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"), donate_argnames="lanes")
 def play(
     game: Game[Any],
     policies: tuple[Policy, ...],
@@ -215,11 +233,11 @@ def play(
     key: Array,
     *,
     num_turns: int,
+    opening: int = 0,
 ) -> tuple[Lanes, Ended]:
     """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
-    keys = jax.random.split(key, num_turns)
-    step = functools.partial(turn, game, policies, seats)
-    lanes, ended = jax.lax.scan(step, _turned(game, lanes), keys)
+    step = functools.partial(_turn, game, policies, seats, opening=opening)
+    lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
     return _turned_back(game, lanes), ended
 
 
@@ -231,7 +249,7 @@ def count_steps(
 
     def count(carry: tuple[Lanes, Array], key_turn: Array) -> tuple[tuple[Lanes, Array], None]:
         before, total = carry
-        after, ended = turn(game, policies, None, before, key_turn)
+        after, ended = _turn(game, policies, None, before, key_turn, opening=0)
         return (after, total + (ended.length - before.steps).sum()), None
 
     (lanes, total), _ = jax.lax.scan(count, (_turned(game, lanes), jnp.int32(0)), jax.random.split(key, num_turns))

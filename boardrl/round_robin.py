@@ -54,6 +54,7 @@ def play(
     *,
     num_games: int,
     seed: int,
+    opening: int = 0,
     bar: progress.Bar | None = None,
     processes: int | None = None,
 ) -> RoundRobin:
@@ -72,6 +73,7 @@ def play(
             (np.arange(2)[:, None] + np.arange(game.spec.num_players)[None, :]) % 2,
             num_games=num_games,
             seed=_seed(seed, first, second),
+            opening=opening,
             tick=_tick(bar, len(pairs) * num_games),
             processes=processes,
         )

@@ -28,6 +28,7 @@ import jax
 from boardrl import atomic, checkpoint, config, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
+from boardrl.players import HostPlayer
 from boardrl.policy import Policy
 
 FORMAT = 1
@@ -188,6 +189,7 @@ class Learned(NamedTuple):
     game: Game[Any]
     policy: Policy
     path: pathlib.Path  # of the checkpoint
+    host: HostPlayer | None = None  # who plays in place of the policy, where the algorithm has somebody
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -212,7 +214,8 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
         except checkpoint.Damaged as damage:
             print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
             continue
-        return Learned(game, algorithm.policy(settings, game, state), candidate)
+        host = algorithm.player(settings, game, state) if hasattr(algorithm, "player") else None
+        return Learned(game, algorithm.policy(settings, game, state), candidate, host)
     raise UserError(f"{str(path)!r} has no good checkpoint; train it again, or give another run")
 
 

@@ -7,7 +7,11 @@ An algorithm is a module with
     init(config, game, key)                the first TrainState
     update(config, game, opponents, state)   the next TrainState and scalar metrics, 'loss' among them
     policy(config, game, state)            the greedy player of what was learned
-    PRESETS                                {name: {setting: value}}, papers' settings, if there are any
+and, where they are needed,
+    player(config, game, state)            the host player that plays in matches in place of the policy, as search does
+    ON_HOST = True                         `update` cannot be traced: it is called as it is
+    SCHEDULE                               settings of the Schedule that suit it
+    PRESETS                                {name: {setting: value}}, the settings of papers
 Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
 multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
 """
@@ -32,6 +36,7 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.interrupt import Interrupted, Interrupts
+from boardrl.players import Player
 from boardrl.policy import Policy
 from boardrl.progress import Bar, track
 from boardrl.run import Run
@@ -48,11 +53,14 @@ class Schedule:
     evaluate_games: int = setting(1000, "games of an evaluation against each opponent")
     final_games: int = setting(10000, "games of the evaluation at the end against each opponent")
     evaluate_against: str = setting("random", "opponents, joined by commas: each takes all other seats in turn")
+    evaluate_opening: int = setting(
+        0, "moves at random that each game of an evaluation begins with: players who leave nothing to chance need some"
+    )
     checkpoint_every: float = setting(60.0, "seconds between checkpoints; each evaluation and the end make one too")
     keep_checkpoints: int = setting(3, "newest checkpoints that are kept")
 
     def __post_init__(self) -> None:
-        least = {"evaluate_every": 0, "checkpoint_every": 0}
+        least = {"evaluate_every": 0, "evaluate_opening": 0, "checkpoint_every": 0}
         for field in dataclasses.fields(self):
             value, bound = getattr(self, field.name), least.get(field.name, 1)
             if field.name != "evaluate_against" and not value >= bound:
@@ -79,9 +87,9 @@ class Strength(NamedTuple):
 
 
 class Evaluate(Protocol):
-    """Matches of a policy against each opponent; `bar` can show how far they have come."""
+    """Matches of what was learned against each opponent; `bar` can show how far they have come."""
 
-    def __call__(self, policy: Policy, *, num_games: int, seed: int, bar: Bar) -> Sequence[Strength]: ...
+    def __call__(self, player: Player, *, num_games: int, seed: int, bar: Bar) -> Sequence[Strength]: ...
 
 
 class Task(NamedTuple):
@@ -172,9 +180,7 @@ class _Session:
         num_left = task.schedule.log_every - len(self.rows) if self.compiled else 1
         previous = None
         while num_left:
-            self.state, metrics = _update(
-                task.algorithm.update, task.config, task.game, task.opponents, self.state, shardings=self.shardings
-            )
+            self.state, metrics = self.update()
             if previous is not None:
                 self._take(previous)
             previous = metrics
@@ -189,6 +195,15 @@ class _Session:
             self.compiled = True
             self.bar.restart(self.games)
 
+    def update(self) -> tuple[Any, dict[str, Any]]:
+        """The state after one more update, and its metrics."""
+        task = self.task
+        arguments = (task.config, task.game, task.opponents, self.state)
+        if getattr(task.algorithm, "ON_HOST", False):
+            state, metrics = task.algorithm.update(*arguments)
+            return state, {**metrics, "games": state.games}
+        return _update(task.algorithm.update, *arguments, shardings=self.shardings)
+
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""
         means = {name: math.fsum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
@@ -202,12 +217,11 @@ class _Session:
     def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
         """Plays against each opponent, with a seed that follows from the run's seed and the update."""
         task = self.task
-        # On the host, as matches choose devices of their own.
-        policy = jax.device_get(task.algorithm.policy(task.config, task.game, self.state))
+        player = self._player()
         num_games = task.schedule.final_games if final else task.schedule.evaluate_games
         seed = int(np.random.SeedSequence([task.seed, self.updates, final]).generate_state(1)[0])
         with self.interrupts.breakable():
-            strengths = task.evaluate(policy, num_games=num_games, seed=seed, bar=self.bar)
+            strengths = task.evaluate(player, num_games=num_games, seed=seed, bar=self.bar)
         for strength in strengths:
             count = {"updates": self.updates, "games": self.games}
             self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
@@ -219,6 +233,16 @@ class _Session:
             if time.monotonic() >= self.next_show:
                 self.show("under way")
         return strengths
+
+    def _player(self) -> Player:
+        """What was learned, as it plays in matches."""
+        task = self.task
+        if hasattr(task.algorithm, "player"):
+            self.save()  # so that other processes can make the same player
+            host = task.algorithm.player(task.config, task.game, self.state)
+            return Player("learned", host=host, text=str(self.run.checkpoints / str(self.run.newest())))
+        # On the host, as matches choose devices of their own.
+        return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
 
     def save(self) -> None:
         """Writes a checkpoint of finite numbers."""

@@ -20,13 +20,14 @@ import rich.table
 from boardrl import progress
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import bench_host, bench_search, bench_simulate, cli, output
+from launch import bench_host, bench_learn, bench_search, bench_simulate, cli, output
 from launch.bench_row import Row
 
 SUITES: dict[str, Callable[[int], Sequence[Row]]] = {
     "simulate": bench_simulate.rows,
     "host": bench_host.rows,
     "search": bench_search.rows,
+    "learn": bench_learn.rows,
 }
 
 

@@ -33,6 +33,9 @@ class Settings:
     players: str = setting("", "the players, separated by commas: one for each seat, or any number with --round_robin")
     games: int = setting(1000, "how many games, or with --round_robin how many for each pair")
     seed: int = setting(0, "the same seed gives the same result")
+    opening: int = setting(
+        0, "moves at random that each game begins with: players who leave nothing to chance need some"
+    )
     round_robin: bool = setting(False, "every pair meets, and all are rated")
     json: str = setting("", "a file for the same numbers as JSON")
     overwrite: bool = setting(False, "replace that file if it exists")
@@ -60,12 +63,19 @@ def main(settings: Settings) -> None:
 def _match(game: Game[Any], players: list[Player], settings: Settings) -> tuple[dict[str, Any], list[Any]]:
     with progress.track("playing", settings.games, "games") as bar:
         result = arena.match(
-            game, players, num_games=settings.games, seed=settings.seed, bar=bar, processes=settings.processes
+            game,
+            players,
+            num_games=settings.games,
+            seed=settings.seed,
+            opening=settings.opening,
+            bar=bar,
+            processes=settings.processes,
         )
     numbers = {
         "game": registry.describe(game),
         "seed": result.seed,
         "games": result.num_games,
+        "opening": settings.opening,
         "cut": result.cut,
         "players": [{**score._asdict(), "seats": [seat._asdict() for seat in score.seats]} for score in result.players],
     }
@@ -94,12 +104,19 @@ def _round_robin(game: Game[Any], players: list[Player], settings: Settings) -> 
     num_pairs = len(players) * (len(players) - 1) // 2
     with progress.track("playing", num_pairs * settings.games, "games") as bar:
         result = round_robin.play(
-            game, players, num_games=settings.games, seed=settings.seed, bar=bar, processes=settings.processes
+            game,
+            players,
+            num_games=settings.games,
+            seed=settings.seed,
+            opening=settings.opening,
+            bar=bar,
+            processes=settings.processes,
         )
     numbers = {
         "game": registry.describe(game),
         "seed": result.seed,
         "games": result.num_games,
+        "opening": settings.opening,
         "players": [player._asdict() for player in result.players],
         "pairs": [pair._asdict() for pair in result.pairs],
     }

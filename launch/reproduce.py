@@ -1,6 +1,9 @@
 """Numbers of papers computed again, each beside the printed one.
 
     python -m launch.reproduce --paper=alhajry2012 --items=table1,table2 --json=out.json
+    python -m launch.reproduce --paper=alhajry2012 --quick
+
+What is trained has a run directory under runs/reproduce: a second call goes on where the first was stopped.
 
 Intervals are of 95 %. A paper is a module of launch/papers with a table ITEMS; what differs says so.
 """
@@ -32,7 +35,8 @@ PAPERS: dict[str, ModuleType] = {
 class Config:
     paper: str = setting("alhajry2012", f"whose numbers: {', '.join(PAPERS)}")
     items: str = setting("", "tables and figures, joined by commas; empty: all of the paper")
-    games: int = setting(0, "games a row; 0: as many as the item needs")
+    games: int = setting(0, "games of a row or of a training; 0: as many as the item needs")
+    quick: bool = setting(False, "few games, for a first look at everything; the numbers are not to be quoted")
     seed: int = setting(0, "same seed, same numbers")
     json: str = setting("", "file for the numbers; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -45,10 +49,18 @@ def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     results = []
     for name, item in chosen.items():
-        games = config.games or item.games
+        games = config.games or (min(item.quick, item.games) if config.quick else item.games)
         cells = item.run(games, config.seed)
-        _show(item, games, cells)
-        results.append({"item": name, "title": item.title, "games": games, "cells": [_record(cell) for cell in cells]})
+        _show(item, games, cells, quick=config.quick)
+        results.append(
+            {
+                "item": name,
+                "title": item.title,
+                "games": games,
+                "quick": config.quick,
+                "cells": [_record(cell) for cell in cells],
+            }
+        )
     output.write_json(path, {"paper": config.paper, "seed": config.seed, "items": results})
 
 
@@ -67,11 +79,13 @@ def _record(cell: Cell) -> dict[str, Any]:
     return cell._asdict() | {"verdict": cell.verdict()}
 
 
-def _show(item: Item, games: int, cells: Sequence[Cell]) -> None:
+def _show(item: Item, games: int, cells: Sequence[Cell], *, quick: bool) -> None:
     console = rich.console.Console()
     if not console.is_terminal:
         console.width = WIDE
-    table = rich.table.Table(title=f"{item.title} ({games:,} games a row)", title_justify="left")
+    table = rich.table.Table(
+        title=f"{'Quick look: ' if quick else ''}{item.title} ({games:,} {item.unit})", title_justify="left"
+    )
     for column in ("row", "player", "unit", "ours", "95 %", "paper", "expected", ""):
         table.add_column(column, justify="right" if column in ("ours", "95 %", "paper", "expected") else "left")
     for cell in cells:

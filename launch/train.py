@@ -70,7 +70,7 @@ def more(settings: TrainConfig) -> cli.More:
     else:
         algo, algorithm = settings.algo, learners.load(settings.algo)
         game = registry.make(settings.game) if settings.game else None
-        suited = dict(getattr(game, "defaults", {}).get(algo, {}))
+        suited = {**getattr(algorithm, "SCHEDULE", {}), **getattr(game, "defaults", {}).get(algo, {})}
         ours = {field.name for field in dataclasses.fields(Schedule)}
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
@@ -104,7 +104,9 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         learning,
         game,
         seat_opponents(learning.opponents, game),
-        functools.partial(evaluate, game, lineup.make(schedule.evaluate_against, game)),
+        functools.partial(
+            evaluate, game, lineup.make(schedule.evaluate_against, game), opening=schedule.evaluate_opening
+        ),
         schedule,
         settings.seed,
     )
@@ -176,14 +178,15 @@ def seat_opponents(text: str, game: Game[Any]) -> tuple[Policy, ...]:
 
 
 def evaluate(
-    game: Game[Any], opponents: Sequence[Player], policy: Policy, *, num_games: int, seed: int, bar: Bar
+    game: Game[Any], opponents: Sequence[Player], player: Player, *, num_games: int, seed: int, opening: int, bar: Bar
 ) -> list[Strength]:
-    """The policy in one seat, each opponent in turn in all others."""
+    """What was learned in one seat, each opponent in turn in all others."""
+    player = dataclasses.replace(player, makers=lineup.MAKERS.where)
     strengths = []
     for opponent in opponents:
-        players = [Player("learned", policy), *[opponent] * (game.spec.num_players - 1)]
+        players = [player, *[opponent] * (game.spec.num_players - 1)]
         part = bar.part(f"against {opponent.name}", num_games)
-        score = arena.match(game, players, num_games=num_games, seed=seed, bar=part).players[0]
+        score = arena.match(game, players, num_games=num_games, seed=seed, opening=opening, bar=part).players[0]
         strengths.append(
             Strength(
                 opponent.name,

@@ -29,7 +29,8 @@ class BatchedNet:
     """Holds the net, and a C function that values rows: (address of rows, how many, seat, address of the values)."""
 
     def __init__(self, facet: Facet, value: Value, params: Any) -> None:
-        self.facet, self.value, self.params = facet, value, jax.device_put(params)
+        self.facet, self.value = facet, value
+        self.load(params)
         self.error: BaseException | None = None
         self._function = Function(self._call)
         self.address = ctypes.cast(self._function, ctypes.c_void_p).value
@@ -40,6 +41,10 @@ class BatchedNet:
         padded = rows[np.arange(_padded(count)) % count]
         values = values_of(self.value, self.params, self.facet.state(padded), jnp.int32(seat))
         return np.clip(np.asarray(values)[:count], np.float32(spec.min_return), np.float32(spec.max_return))
+
+    def load(self, params: Any) -> None:
+        """Takes new parameters."""
+        self.params = jax.device_put(params)
 
     def warm_up(self, most: int) -> None:
         """Compiles the net for all sizes of batches up to that many positions."""

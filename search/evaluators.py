@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from boardrl import host
 from boardrl.errors import UserError
 from boardrl.host import Facet
+from boardrl.linear import Linear
 from boardrl.policy import Value
 from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none
 from search.batched_net import BatchedNet
@@ -32,6 +34,7 @@ class Evaluator:
     row_scratch: int = 0  # float32s that it needs beside every row
     held_bytes: int = 0  # of parameters that it keeps elsewhere
     check: Callable[[], None] = lambda: None  # raises what went wrong while positions were valued
+    load: Callable[[Any], None] = lambda params: None  # takes new parameters, for all searchers that use it
 
 
 def none(facet: Facet) -> Evaluator:
@@ -39,7 +42,7 @@ def none(facet: Facet) -> Evaluator:
     return Evaluator("none", host.specialise(evaluate_none, facet), np.zeros(1, np.float32))
 
 
-def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
+def linear(facet: Facet, weights: Sequence[float] | np.ndarray) -> Evaluator:
     """A weighted sum of the game's features."""
     spec = facet.game.spec
     if not facet.module.NUM_FEATURES:
@@ -51,7 +54,8 @@ def linear(facet: Facet, weights: Sequence[float]) -> Evaluator:
             + (f", for {names}" if names else "")
         )
     module = host.specialise(evaluate_linear, facet, LEAST=float(spec.min_return), MOST=float(spec.max_return))
-    return Evaluator("linear", module, np.array(weights, np.float32))
+    own = np.array(weights, np.float32)
+    return Evaluator("linear", module, own, load=functools.partial(np.copyto, own))
 
 
 def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
@@ -71,7 +75,12 @@ def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None)
         evaluate_net, facet, evaluator=compiled.module, LEAST=float(spec.min_return), MOST=float(spec.max_return)
     )
     scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
-    return Evaluator("net", module, compiled.params(params).view(np.float32), symmetric=False, scratch=scratch)
+    weights = compiled.params(params).view(np.float32)
+
+    def load(params: Any) -> None:
+        weights[:] = compiled.params(params).view(np.float32)
+
+    return Evaluator("net", module, weights, symmetric=False, scratch=scratch, load=load)
 
 
 def batched_net(facet: Facet, value: Value, params: Any) -> Evaluator:
@@ -89,12 +98,23 @@ def batched_net(facet: Facet, value: Value, params: Any) -> Evaluator:
         row_scratch=2 * module.SLOT,
         held_bytes=sum(leaf.nbytes for leaf in jax.tree.leaves(params)),
         check=called.check,  # also keeps the function alive that the address is of
+        load=called.load,
     )
 
 
 def chooses_batches(params: Any) -> bool:
     """Whether a net is large enough for JAX to be faster, in spite of what a call into it costs."""
     return sum(leaf.size for leaf in jax.tree.leaves(params)) >= LARGE
+
+
+def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None) -> tuple[Evaluator, Facet]:
+    """What was learned as an evaluator, and the fastest facet that it works on."""
+    if isinstance(value, Linear):
+        facet = host.of(game)
+        return linear(facet, np.asarray(params)), facet
+    batched = chooses_batches(params) if batched is None else batched
+    facet = host.of(game) if batched else host.lowered(game)
+    return net(facet, value, params, batched=batched), facet
 
 
 def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:

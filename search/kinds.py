@@ -66,6 +66,10 @@ class Kind:
         """Numbers that the kernel keeps of each row."""
         return {minimax: 0, alphabeta: 1, expectimax: 3, maxn: 1 + game.spec.num_players}[self.kernel]
 
+    def to_view(self, value: float, view: int, who: int) -> float:
+        """What the kernel returns, as a number to the seat that looks, when `who` is to act."""
+        return -value if self.kernel in (alphabeta, minimax) and who != view else value
+
     def vector(self, value: float, scores: np.ndarray, view: int, game: Any) -> np.ndarray:
         """[P] from what the kernel returns, and the scores that it leaves."""
         return scores[0, maxn.VALUES :].copy() if self.kernel is maxn else against_the_rest(value, view, game)

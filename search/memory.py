@@ -108,5 +108,5 @@ def allocate(
 
 def clear(memory: Memory) -> None:
     """Forgets what earlier searches have left."""
-    for array in (memory.table, memory.killers, memory.history, memory.work):
+    for array in (memory.table, memory.killers, memory.history, memory.scratch, memory.work):
         array[...] = 0

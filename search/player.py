@@ -126,7 +126,4 @@ def learned_net(game: Any, path: pathlib.Path, load: Load, batched: bool | None)
     value = getattr(found.policy.apply, "value", None)
     if found.game != game or value is None:
         raise UserError(f"net={str(path)!r} holds no value net of {registry.describe(game)}; choose another run")
-    params = found.policy.params
-    batched = evaluators.chooses_batches(params) if batched is None else batched
-    facet = host.of(game) if batched else host.lowered(game)
-    return evaluators.net(facet, value, params, batched=batched), facet
+    return evaluators.learned(game, value, found.policy.params, batched=batched)

@@ -38,6 +38,11 @@ class Result(NamedTuple):
         return self.nodes / max(self.milliseconds, 1e-6) * 1e3
 
 
+class Again(NamedTuple):
+    value: np.ndarray  # [P] float64 to each player
+    line: list[np.ndarray]
+
+
 class Searcher:
     """Searches positions of one game; what it learned of one move helps with the next, until `reset`."""
 
@@ -143,6 +148,14 @@ class Searcher:
         if found is None:
             return self._first_move(row, view, began)
         return found._replace(nodes=int(control[clock.NODES]), milliseconds=(time.monotonic_ns() - began) / 1e6)
+
+    def again(self, row: np.ndarray, depth: int) -> Again:
+        """What a position is worth in the view of the last search, and the best line from there."""
+        self.memory.rows[0] = row
+        self._start(time.monotonic_ns(), 0.0)
+        view, who = int(self.memory.control[clock.VIEW]), int(self.facet.actor(row, self.memory.work))
+        value = self.kind.to_view(self._search_to(depth, None), view, who)
+        return Again(self.kind.vector(value, self.memory.scores, view, self.game), self._line())
 
     def complete(self, result: Result) -> Result:
         """The result with its line followed on, where the table had cut it short, as far as it was searched."""

@@ -76,8 +76,9 @@ def _pieces(game: Rules, state: State) -> list[Shape]:
             shapes += [_bar(x, y, 1), _bar(x, y, -1)]
         if cell == int(state.chain):
             shapes.append(Circle(x, y, 0.46, line=CHAIN))
-    middle = (game.size + MARGIN) / 2
-    shapes.append(Label(middle, game.size + MARGIN + FOOT / 2, status(game, state), 0.35))
+    words, width = status(game, state), game.size + MARGIN
+    size = drawing.fitting(words, width=width, most=0.35)
+    shapes.append(Label(width / 2, width + FOOT / 2, words, size))
     return shapes
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 from games.ludo import picture, text
 from games.ludo.encode import ACTION_ENCODINGS, ENCODINGS
-from games.ludo.events import EVENTS
+from games.ludo.events import CAUSES, EVENTS
 from games.ludo.rules import LudoRules
 from games.ludo.strategies import STRATEGIES
 
@@ -27,12 +27,15 @@ class Ludo(LudoRules):
             "epsilon": 0.0,
             "learning_rate": 3e-3,
             "evaluate_against": "random,mixed",
+            "evaluate_every": 10_000,
+            "evaluate_games": 500,
             "final_games": 20_000,
         },
     }
     encodings = ENCODINGS
     action_encodings = ACTION_ENCODINGS
     events = EVENTS
+    event_causes = CAUSES
     to_text = text.to_text
     from_text = text.from_text
     move_text = text.move_text

@@ -17,8 +17,20 @@ from games.ludo.rules import DRAW, ROLL, LudoRules, State
 NAMES = ("yellow", "red", "blue", "green")
 FULL = ("#d9a400", "#cc2b2b", "#2b5fcc", "#2a9a3c")  # pieces, by quarter
 PALE = ("#fdf0c0", "#f9d2d2", "#d2defa", "#d0f0d6")  # their squares
-EMPTY, LINE, GROUND = "#ffffff", "#777777", "#f4f1ea"
-FOOT = 1.2  # height of the line below the board, in cells
+DIGITS = ("#222222", "#ffffff", "#ffffff", "#ffffff")  # on the pieces
+EMPTY, LINE, GROUND, INK = "#ffffff", "#777777", "#f4f1ea", "#222222"
+FOOT = 1.4  # height of the line below the board, in cells
+DIE = 1.0  # side of the die there
+# Where the pips of each face are: -1, 0 and 1 are left or up, the middle, right or down.
+_CORNERS, _OTHERS = [(-1, -1), (1, 1)], [(-1, 1), (1, -1)]
+PIPS = {
+    1: [(0, 0)],
+    2: _CORNERS,
+    3: [(0, 0), *_CORNERS],
+    4: _CORNERS + _OTHERS,
+    5: [(0, 0), *_CORNERS, *_OTHERS],
+    6: [*_CORNERS, *_OTHERS, (-1, 0), (1, 0)],
+}
 
 
 def draw(game: LudoRules, state: State) -> Drawing:
@@ -42,8 +54,8 @@ def show(game: LudoRules, state: State) -> rich.text.Text:
             cell = (column, row)
             glyphs += _cell(game, standing.get(cell, collections.Counter()), grounds.get(cell, ""), marks.get(cell, ""))
         rows.append(glyphs)
-    seat = int(state.turn)
-    rows.append([Glyph(status(game, state), FULL[_quarter(game, seat)], bold=True)])
+    # Text in a player's colour is hard to read on one ground or another; a disc is not.
+    rows.append([Glyph("● ", FULL[_quarter(game, int(state.turn))], bold=True), Glyph(status(game, state), bold=True)])
     return drawing.terminal(rows)
 
 
@@ -135,11 +147,28 @@ def _pieces(game: LudoRules, layout: Layout, state: State) -> list[Shape]:
     shapes: list[Shape] = []
     for (x, y), standing in cells.items():
         across = math.ceil(math.sqrt(len(standing)))
+        down = math.ceil(len(standing) / across)
+        radius = 0.34 if across == 1 else 0.44 / across
         for index, (seat, piece) in enumerate(standing):
             row, column = divmod(index, across)
-            centre = x + (column + 0.5) / across, y + (row + 0.5) / across
-            shapes.append(Circle(*centre, 0.34 / across, FULL[_quarter(game, seat)], "#222222"))
-            shapes.append(Label(*centre, str(piece), 0.4 / across, "white"))
-    colour = FULL[_quarter(game, int(state.turn))]
-    shapes.append(Label(layout.size / 2, layout.size + FOOT / 2, status(game, state), 0.6, colour))
-    return shapes
+            centre = x + (column + 0.5) / across, y + 0.5 + (row + 0.5 - down / 2) / across
+            quarter = _quarter(game, seat)
+            if seat == int(state.turn) and bool(state.movable[piece]):
+                shapes.append(Circle(*centre, 1.3 * radius, EMPTY, INK))  # a ring round what may be moved
+            shapes.append(Circle(*centre, radius, FULL[quarter], INK))
+            shapes.append(Label(*centre, str(piece), 1.2 * radius, DIGITS[quarter]))
+    return [*shapes, *_foot(game, layout, state)]
+
+
+def _foot(game: LudoRules, layout: Layout, state: State) -> list[Shape]:
+    """The die in the colour of the player whose turn it is, blank while it is to be thrown, and the turn in words."""
+    quarter, middle = _quarter(game, int(state.turn)), layout.size + FOOT / 2
+    shapes: list[Shape] = []
+    if int(state.die) != DRAW and int(state.finished) < game.winners:
+        shapes.append(Rect(0.3, middle - DIE / 2, DIE, DIE, FULL[quarter], INK, 0.2))
+        for x, y in PIPS.get(int(state.die), []):
+            centre = 0.3 + DIE / 2 + x * 0.28 * DIE, middle + y * 0.28 * DIE
+            shapes.append(Circle(*centre, 0.1 * DIE, DIGITS[quarter]))
+    words, left = status(game, state), 0.6 + DIE
+    size = drawing.fitting(words, width=layout.size - left, most=0.6)
+    return [*shapes, Label((layout.size + left) / 2, middle, words, size, INK)]

@@ -6,12 +6,16 @@ blockades and overshooting open.
 
 from __future__ import annotations
 
+import functools
+import pathlib
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from boardrl import arena, players, progress
+from boardrl import arena, intervals, players, progress
 from games.ludo import Ludo
 from games.ludo.strategies import Threat
+from launch import lineup
+from launch.papers import trained
 from launch.papers.cell import Cell, Item
 
 TOLERANCE = 1.5  # points, to the numbers of the earlier simulation
@@ -48,19 +52,19 @@ def readings(games: int, seed: int) -> Sequence[Cell]:
         for name in ("defensive", "mixed"):
             cells += _cells(f"{name}(threat={threat}),random,random,random", [TABLE_1[name]], games, seed)
         mixed, defensive, *others = TABLE_2
-        lineup = [f"{mixed}(threat={threat})", f"{defensive[:-1]},threat={threat})", *others]
-        cells += _cells(",".join(lineup), list(TABLE_2.values()), games, seed)
+        names = [f"{mixed}(threat={threat})", f"{defensive[:-1]},threat={threat})", *others]
+        cells += _cells(",".join(names), list(TABLE_2.values()), games, seed)
     return cells
 
 
-def _cells(lineup: str, figures: Sequence[tuple[float, float, float]], games: int, seed: int) -> list[Cell]:
+def _cells(names: str, figures: Sequence[tuple[float, float, float]], games: int, seed: int) -> list[Cell]:
     """The first players' win rates in a match with the seats rotated."""
     game = Ludo(rules="alhajry2012")
-    with progress.track(lineup, games, "games") as bar:
-        match = arena.match(game, players.make_lineup(lineup, game), num_games=games, seed=seed, bar=bar)
+    with progress.track(names, games, "games") as bar:
+        match = arena.match(game, players.make_lineup(names, game), num_games=games, seed=seed, bar=bar)
     return [
         Cell(
-            row=lineup,
+            row=names,
             what=score.name,
             unit="% won",
             ours=100 * score.win_rate,
@@ -73,6 +77,65 @@ def _cells(lineup: str, figures: Sequence[tuple[float, float, float]], games: in
         )
         for score, (paper, error, expected) in zip(match.players, figures, strict=False)
     ]
+
+
+# Figure: algorithm, who else sits at the table in training, and the printed % and ± against three of each kind.
+Figures = Mapping[str, tuple[float, float]]
+TD, QL = "td_lambda", "q_strategies"
+FIGURES: dict[str, tuple[str, str, Figures]] = {
+    "fig2": (TD, "", {"random": (66.0, 1.0), "mixed": (30.0, 1.0)}),
+    "fig3": (TD, "mixed,mixed", {"random": (62.0, 1.0), "mixed": (26.0, 1.0)}),
+    "fig4": (TD, "random,random", {}),
+    "fig5": (QL, "", {"random": (63.0, 1.0), "mixed": (27.0, 1.0)}),
+    "fig6": (QL, "mixed,mixed", {"mixed": (27.0, 1.0)}),
+    "fig7": (QL, "random,random", {"mixed": (27.0, 1.0)}),
+}
+OPPONENTS = "random,mixed"
+FINAL_GAMES = 20_000  # 4 seats of 5,000
+
+
+def figure(name: str, games: int, seed: int) -> Sequence[Cell]:
+    """Trains by the paper's settings, and measures against three random players and against three experts."""
+    return trained.cells(_trained(name, games, seed), ITEMS[name].title, FIGURES[name][2])
+
+
+def best(games: int, seed: int) -> Sequence[Cell]:
+    """Trains by our own settings, beside Figure 2."""
+    flags = {"game": "ludo", "algo": TD, "games": games}
+    return trained.cells(trained.run("alhajry2012-best", seed, flags), ITEMS["best"].title, FIGURES["fig2"][2])
+
+
+def table_3(games: int, seed: int) -> Sequence[Cell]:
+    """The players of Figures 2 and 5, two of each in a game; two equal players share one figure."""
+    game = Ludo(rules="alhajry2012")
+    td, ql = (str(_trained(name, games, seed)) for name in ("fig2", "fig5"))
+    played = min(FINAL_GAMES, games)
+    with progress.track("2 TD and 2 QL", played, "games") as bar:
+        seated = lineup.make(",".join([td, ql, td, ql]), game)
+        match = arena.match(game, seated, num_games=played, seed=seed, bar=bar)
+    cells = []
+    for kind, which, paper in (("TD", slice(0, 4, 2), 27.37), ("QL", slice(1, 4, 2), 22.37)):
+        won = [score.win_rate for score in match.players[which]]
+        # Each game has at most one winner of two: the interval of their sum, halved.
+        low, high = intervals.wilson(round(sum(won) * played), played)
+        cells.append(Cell("2 TD, 2 QL", kind, "% won, each", 50 * sum(won), 50 * low, 50 * high, paper=paper))
+    return cells
+
+
+def _trained(name: str, games: int, seed: int) -> pathlib.Path:
+    algo, opponents, _ = FIGURES[name]
+    flags = {"game": "ludo", "algo": algo, "preset": "alhajry2012", "opponents": opponents, "games": games}
+    schedule = {
+        "evaluate_against": OPPONENTS,
+        "evaluate_games": min(1_000, games // 10),
+        "final_games": min(FINAL_GAMES, games),
+    }
+    return trained.run(f"alhajry2012-{name}", seed, flags | schedule)
+
+
+def _item(name: str, title: str, *notes: str) -> Item:
+    run = functools.partial(figure, name)
+    return Item(f"{title} ({FIGURES[name][0]})", 100_000, run, notes, "games of training")
 
 
 ITEMS = {
@@ -89,4 +152,12 @@ ITEMS = {
         readings,
         ("The last reading is the default: a piece that one roll of an opponent could knock out.",),
     ),
+    "fig2": _item("fig2", "Figure 2: self-play"),
+    "fig3": _item("fig3", "Figure 3: two learners, two experts"),
+    "fig4": _item("fig4", "Figure 4: two learners, two random", "The paper prints no numbers: worse than Figure 2."),
+    "fig5": _item("fig5", "Figure 5: self-play"),
+    "fig6": _item("fig6", "Figure 6: two learners, two experts", "The paper: at most 27 ± 1 % against experts."),
+    "fig7": _item("fig7", "Figure 7: two learners, two random", "The paper: at most 27 ± 1 % against experts."),
+    "table3": Item("Table III: two TD against two QL", 100_000, table_3, unit="games of training"),
+    "best": Item("Beyond the paper: TD(λ) by our settings", 100_000, best, unit="games of training"),
 }

@@ -41,6 +41,8 @@ class Item(NamedTuple):
     games: int  # a row, unless the user wants another number
     run: Callable[[int, int], Sequence[Cell]]  # (games, seed); rows that take long show a bar of their own
     notes: Sequence[str] = ()  # what a reader must know to judge the numbers
+    unit: str = "games a row"  # of `games`
+    quick: int = 2_000  # games for a first look
 
 
 def share(count: int, games: int) -> tuple[float, float, float]:

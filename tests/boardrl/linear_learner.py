@@ -49,7 +49,8 @@ def init(config, game, key):
 def update(config, game, opponents, state):
     key_next, key_play = jax.random.split(jax.random.wrap_key_data(state.key))
     seen = jax.vmap(game.observe, (0, None))(state.lanes.state, jnp.int32(0))
-    lanes, ended = rollout.turn(game, (Policy(Uniform(game)),), None, state.lanes, key_play)
+    lanes, ended = rollout.play(game, (Policy(Uniform(game)),), None, state.lanes, key_play, num_turns=1)
+    ended = jax.tree.map(lambda leaf: leaf[0], ended)
     then = jax.vmap(game.observe, (0, None))(lanes.state, jnp.int32(0)) @ state.weights
     error = jnp.where(ended.over, ended.returns[:, 0], then) - seen @ state.weights
     weights = state.weights + config.step_size * (error @ seen) / config.lanes

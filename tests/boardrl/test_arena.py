@@ -154,6 +154,18 @@ def test_new_parameters_compile_nothing_and_copies_are_evaluated_once():
     assert (len(Leaning.built), rollout.play._cache_size()) == (built, compiled)
 
 
+def test_an_opening_at_random_makes_games_differ_and_then_the_players_decide():
+    game = TicTacToe()
+    lineup = make_lineup("perfect,perfect", game)
+
+    def decided(opening):
+        return 1 - arena.match(game, lineup, num_games=512, seed=1, opening=opening).players[0].draws / 512
+
+    assert decided(0) == 0.0
+    assert abs(decided(2) - 48 / 72) < 0.07  # of the 72 openings of two moves 48 are lost for one side
+    assert abs(decided(9) - (1 - random_result()[1])) < 0.05  # nothing is left to decide
+
+
 def test_the_bar_hears_of_every_game():
     class Bar:
         heard: ClassVar[list[int]] = []

@@ -22,7 +22,11 @@ PICTURE = Drawing(
 
 def test_svg_holds_every_shape_with_its_numbers():
     root = ET.fromstring(drawing.svg(PICTURE, pixels=400))
-    assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("400", "200", "0 0 4 2")
+    assert (root.get("width"), root.get("height"), root.get("viewBox")) == (
+        "400",
+        "201",
+        "-0.015 -0.015 4.03 2.03",
+    )
     rect, circle, polygon, text = (root.find(f".//{SVG}{tag}") for tag in ("rect", "circle", "polygon", "text"))
     assert [rect.get(k) for k in ("x", "y", "width", "height", "rx", "fill", "stroke")] == [
         "0", "0", "4", "2", "0.5", "white", "#000",
@@ -43,9 +47,14 @@ def test_replay_is_self_contained_and_keeps_frames_in_order():
     assert page.count('rx="0.5"') == 1  # the board is written once
     without_namespace = page.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?:|src=|href=|@import|url\(", without_namespace)
-    for control in ("first", "back", "play", "next", "slider", "speed"):
+    for control in ("first", "back", "play", "next", "end", "slider", "speed"):
         assert page.count(f'id="{control}"') == 1
         assert f'at("{control}")' in page
+
+
+def test_long_texts_are_written_smaller():
+    assert drawing.fitting("short", width=6, most=0.35) == 0.35
+    assert drawing.fitting("a" * 50, width=6, most=0.35) == pytest.approx(6 / 50 / 0.58)
 
 
 def test_a_replay_without_frames_is_refused():

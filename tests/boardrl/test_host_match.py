@@ -51,6 +51,20 @@ def test_the_number_of_processes_changes_nothing():
     assert twice == arena.match(game, both, num_games=6, seed=7, processes=1)
 
 
+def test_an_opening_is_played_by_nobody():
+    game, made = TicTacToe(), []
+    lineup = make_lineup("perfect,perfect", game)
+    for index in range(20):
+        moves: list[host_match.Made] = []
+        host_match.play_game(game, lineup, seed=0, index=index, opening=3, watch=moves.append)
+        made.append(tuple(move.move for move in moves[:3]))
+    assert len(set(made)) > 15
+    bots = make_lineup("arena_bots:Cheat,random", game)
+    host_match.play_game(game, bots, seed=0, index=0, opening=9)  # it would cheat if it were asked
+    with pytest.raises(UserError, match="chose 99"):
+        host_match.play_game(game, bots, seed=0, index=0, opening=2)
+
+
 def test_a_mistake_in_another_process_is_one_sentence():
     game = TicTacToe()
     message = r"player 'arena_bots:Cheat' chose 99; expected one of the legal actions \[0, 1, 2, 3, 4, 5, 6, 7, 8\]"

@@ -20,9 +20,9 @@ CONFIG = linear_learner.Config(games=40)
 SCHEDULE = Schedule(log_every=4, evaluate_every=15, evaluate_games=10, final_games=20)
 
 
-def measure(policy, *, num_games, seed, bar):
+def measure(player, *, num_games, seed, bar):
     """Stands in for matches: a figure that any change of the weights would change."""
-    share = float(np.asarray(policy.params).sum()) % 1
+    share = float(np.asarray(player.policy.params).sum()) % 1
     return [Strength("nobody", num_games, share, 0.0, 1.0, points=share, wins=0, draws=0, losses=0, seed=seed)]
 
 
@@ -160,12 +160,12 @@ def test_ctrl_c_after_any_update_changes_nothing(whole, tmp_path, monkeypatch, s
 def test_ctrl_c_during_an_evaluation_gives_it_up_and_redoes_it(whole, tmp_path, stop_at):
     calls = []
 
-    def interrupted(policy, **more):
+    def interrupted(player, **more):
         calls.append(more["seed"])
         if len(calls) == stop_at + 1:
             os.kill(os.getpid(), signal.SIGTERM if stop_at else signal.SIGINT)
             raise AssertionError("the signal should have ended this")
-        return measure(policy, **more)
+        return measure(player, **more)
 
     outcome = train(tmp_path / "run", make_task(evaluate=interrupted))
     assert outcome.interrupted

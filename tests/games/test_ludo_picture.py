@@ -45,11 +45,20 @@ def test_drawing_has_board_pieces_turn_and_die():
     assert kinds[Circle] == 8  # globes
     squares = [shape for shape in picture.board if isinstance(shape, Rect)]
     assert sum(shape.fill in PALE for shape in squares) == 4 * (1 + 5 + 1 + 4)  # start, column, goal, base
-    pieces = [shape for shape in picture.pieces if isinstance(shape, Circle)]
+    pieces = [shape for shape in picture.pieces if isinstance(shape, Circle) and shape.fill in FULL]
     assert collections.Counter(piece.fill for piece in pieces) == dict.fromkeys(FULL, 4)
     on_start = [piece for piece in pieces if 1 <= piece.x < 2 and 6 <= piece.y < 7]
     assert len(on_start) == 2
-    assert on_start[0] != on_start[1]  # side by side
+    (first, second), middle = on_start, 6.5
+    assert first.y == second.y == middle
+    assert second.x - first.x >= first.radius + second.radius  # side by side
+    (die,) = (shape for shape in picture.pieces if isinstance(shape, Rect))
+    assert die.fill == FULL[1]
+    assert sum(isinstance(s, Circle) and s.y > 15 for s in picture.pieces) == 6  # its pips
+    rings = [
+        shape for shape in picture.pieces if isinstance(shape, Circle) and shape.fill == "#ffffff" and shape.y < 15
+    ]
+    assert len(rings) == 4  # round red's pieces, which may all move
     status = [shape.text for shape in picture.pieces if isinstance(shape, Label)][-1]
     assert status == "seat 1 (red) has rolled 6 and may move 0, 1, 2, 3"
     assert drawing.svg(picture).startswith("<svg")
@@ -69,10 +78,10 @@ def test_terminal_shows_counts_globes_and_stars():
     assert cells[6, 7] == "●"  # at the goal
     assert cells[7, 6] == "G"
     assert cells[7, 7] == ""
-    assert rows[15] == "seat 0 (yellow) rolls"
+    assert rows[15] == "● seat 0 (yellow) rolls"
 
 
 def test_the_end_names_the_order():
     game = Ludo(rules="sdu_java", pieces=1)
     over = game.from_text("57 57 3 57 2 rolls tries=1 ranks=2.3.0.1")
-    assert game.show(over).plain.split("\n")[-1] == "over: 1. seat 3 (green), 2. seat 0 (yellow), 3. seat 1 (red)"
+    assert game.show(over).plain.split("\n")[-1] == "● over: 1. seat 3 (green), 2. seat 0 (yellow), 3. seat 1 (red)"

@@ -30,9 +30,9 @@ def test_a_game_becomes_a_replay_with_every_step(tmp_path, capsys):
     assert any(re.fullmatch(r"\d+\. seat 0, fifo: piece 0 from the base to 1", caption) for caption in captions)
     assert any(re.fullmatch(r"\d+\. rolls [1-5], nothing to move", caption) for caption in captions)
     assert shown[0] == captions[-1]
-    assert shown[-1].startswith("over: 1. seat ")
+    assert shown[-1].startswith("● over: 1. seat ")
     assert picture.read_text().startswith("<svg")
-    assert shown[-1] in picture.read_text()
+    assert shown[-1].removeprefix("● ") in picture.read_text()
 
 
 def test_nothing_is_overwritten_silently(tmp_path, capsys):

@@ -214,6 +214,7 @@ MISTAKES = {
     ("--game=pig", "--evaluate_against=randm"): "unknown player 'randm' (did you mean 'random'?)",
     ("--game=pig", "--opponents=nobody"): "unknown player 'nobody'",
     ("--game=pig", "--opponents=random,random"): "opponents",
+    ("--game=pig", "--preset=smith1999"): "unknown preset 'smith1999' of td_lambda; known presets: alhajry2012",
     ("--game=pig", "--run=taken"): "'taken' exists already",
     ("--resume=taken",): "'taken' is no run directory",
     ("--resume=taken", "--run=other"): "leave out --run",
@@ -238,6 +239,7 @@ CONTRADICTIONS = {
     "--hidden=9+9": "--hidden=9+9 contradicts hidden=8",
     "--evaluate_every=7": "--evaluate_every=7 contradicts evaluate_every=150",
     "--games=400": "can only be raised",
+    "--preset=alhajry2012": "--preset=alhajry2012 cannot change the settings of a run",
     "--runs_dir=elsewhere": "leave out --run and --runs_dir",
 }
 
@@ -263,6 +265,13 @@ def test_help_shows_the_settings_of_the_algorithm_as_the_game_wants_them(command
     assert code == 0
     assert f"--games={td_lambda.Config().games}" in out
     assert "--evaluate_against=random" in out
+
+
+def test_a_preset_takes_the_place_of_what_suits_the_game(command):
+    code, out, _ = command("--game=ludo", "--preset=alhajry2012", "--help")
+    assert code == 0
+    for flag in ("--hidden=20", "--learning_rate=0.2", "--thin=1", "--evaluate_against=random,mixed"):
+        assert f"  {flag}\n" in out
 
 
 def test_a_game_that_asks_for_settings_nobody_has(command, monkeypatch):

@@ -1,0 +1,48 @@
+"""Gradient-descent fitting: an evaluator moved towards what a search with it finds in random positions.
+
+    Δw = α Σ (V_d(s) − V(s)) ∇V(s)
+
+V_d being the value that a search of d turns backs up from V at its leaves and from results where the game ends, held
+fixed (Brunton and Cohney 2013, section 3.1). A position is any in which somebody is to move in a game played at random,
+each from a game of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from jax import Array
+
+from boardrl.config import setting
+from boardrl.game import Game
+from boardrl.policy import Policy
+from search import learning, selfplay
+from search.learning import TrainState, check, init, player, policy
+from search.lesson import Lesson, towards
+from search.searcher import Searcher
+
+__all__ = ["ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "init", "player", "policy", "update"]
+
+ON_HOST = True  # `update` searches, and cannot be traced
+SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "final_games": 1000, "evaluate_opening": 6}
+
+
+@dataclasses.dataclass(frozen=True)
+class Config(learning.Config):
+    games: int = setting(40_000, "train until this many positions have been searched, each from a game of its own")
+    batch: int = setting(200, "positions between two steps")
+
+
+def update(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """Searches a batch of positions, then takes one step towards what was found."""
+    return learning.update(config, game, state, teach)
+
+
+def teach(searcher: Searcher, rng: np.random.Generator) -> list[Lesson]:
+    """A random position should be worth what a search of it finds."""
+    row = selfplay.random_position(searcher, rng)
+    return towards(searcher, row, searcher.search_row(row).value)

@@ -1,0 +1,43 @@
+"""Suite `learn`: how fast learners go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import jax
+
+from algorithms import tdleaf
+from boardrl import registry
+from launch.bench_row import Row
+
+GAMES = 40  # of one measurement of TD-Leaf
+
+
+def rows(batch: int) -> Sequence[Row]:
+    """All rows; each learner has batches of its own."""
+    return [*by_search()]
+
+
+def by_search() -> Sequence[Row]:
+    """TD-Leaf: moves searched a second in self-play, the steps of learning included, by the clock."""
+    work = "jumper 6x6, tdleaf to depth {}"
+    return [Row(work.format(depth), "moves/s", moves_rate("jumper:size=6", depth)) for depth in (2, 3, 4)]
+
+
+def moves_rate(name: str, depth: int) -> Callable[[], float]:
+    """Self-play on all cores with the weights that a short training gives, which make for games as they are later."""
+    game = registry.make(name)
+    config = tdleaf.Config(depth=depth, batch=GAMES)
+    state = tdleaf.init(config, game, jax.random.key(0))
+    for _ in range(3):
+        state, _ = tdleaf.update(config, game, (), state)
+
+    def run() -> float:
+        nonlocal state
+        began = time.perf_counter()
+        state, metrics = tdleaf.update(config, game, (), state)
+        moves = float(metrics["lessons"])  # one a move; waits until the step is done
+        return moves / (time.perf_counter() - began)
+
+    return run

@@ -1,0 +1,56 @@
+"""Players that a paper trained, trained again: each in a run directory of its own, so that a second call goes on."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from boardrl import atomic, plots
+from launch import cli, train
+from launch.papers.cell import Cell
+
+FOLDER = pathlib.Path("runs") / "reproduce"
+
+
+def run(name: str, seed: int, flags: Mapping[str, Any]) -> pathlib.Path:
+    """The run directory of a finished training by `launch.train` with these flags; what is there is not done again."""
+    path = FOLDER / f"{name}-{flags['games']}-s{seed}"
+    if not rows(path, "final"):
+        asked = {"resume": path} if (path / "config.json").exists() else {"run": path, "seed": seed, **flags}
+        arguments = [f"--{flag}={value}" for flag, value in asked.items()]
+        try:
+            cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *arguments])
+        except SystemExit as ended:
+            if ended.code:
+                raise
+    return path
+
+
+def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
+    """The lines of a run's metrics of some kinds."""
+    metrics = path / "metrics.jsonl"
+    lines = metrics.read_text().splitlines() if metrics.exists() else []
+    return [row for row in map(json.loads, lines) if row["kind"] in kinds]
+
+
+def cells(path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, float]]) -> Sequence[Cell]:
+    """The final strength against each opponent beside the printed % and its ±; and the learning curve as a picture."""
+    printed = {opponent: {"the paper": value / 100} for opponent, (value, _) in figures.items()}
+    picture = path.with_suffix(".png")
+    atomic.write(picture, plots.strength_curve(rows(path, "strength", "final"), title, printed))
+    print(f"figure    {picture}")
+    return [
+        Cell(
+            row=f"vs 3 {row['opponent']}",
+            what="learned",
+            unit="% won",
+            ours=100 * row["win_rate"],
+            low=100 * row["low"],
+            high=100 * row["high"],
+            paper=figures[row["opponent"]][0] if row["opponent"] in figures else None,
+            paper_error=figures[row["opponent"]][1] if row["opponent"] in figures else 0.0,
+        )
+        for row in rows(path, "final")
+    ]

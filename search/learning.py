@@ -1,0 +1,157 @@
+"""What learners by search share: settings, state, and how lessons become parameters and players."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from boardrl import host, nets
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.linear import Linear
+from boardrl.policy import Greedy, Policy
+from search import evaluators, kinds, lesson
+from search.budget import Budget
+from search.lesson import Lesson
+from search.player import SearchPlayer
+from search.pool import Pool
+from search.searcher import Searcher
+
+FEATURES_RATE, NET_RATE = 1.0, 0.003  # step sizes: few weights of shares of a board, or many of a net
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Settings of every learner by search."""
+
+    games: int = setting(6000, "train until this many games have ended")
+    opponents: str = setting("", "must be empty: the search has no opponents but itself")
+    searcher: str = setting("", "who searches; empty: negascout, with dice expectimax, for more players maxn")
+    depth: int = setting(3, "turns looked ahead")
+    kilobytes: int = setting(1024, "memory of each searcher")
+    evaluator: Literal["features", "net"] | None = setting(
+        None, "what is learned: features or net; none: features where the game has some"
+    )
+    hidden: tuple[int, ...] = setting((32,), "hidden layers of a net")
+    activation: nets.Activation = setting("tanh", "between the layers of a net")
+    learning_rate: float | None = setting(None, f"step size; none: {FEATURES_RATE} for features, {NET_RATE} for a net")
+    falling: bool = setting(True, "let the step size fall to 0 over the training")
+    optimizer: lesson.Optimizer = setting("adam", "adam, or sgd for plain steps")
+    batch: int = setting(40, "games between two steps")
+
+
+class TrainState(NamedTuple):
+    params: Any
+    momentum: Any  # of the optimizer
+    key: Array  # raw key data: with a game's number it decides all that is random in it
+    games: Array  # [] int32: so far
+    updates: Array  # [] int32
+
+
+def check(config: Config, game: Game[Any]) -> None:
+    """Refuses settings that make no sense, in one sentence."""
+    for name, least in {"games": 1, "batch": 1, "depth": 1, "kilobytes": 1}.items():
+        if getattr(config, name) < least:
+            raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least {least}")
+    if config.learning_rate is not None and not config.learning_rate > 0:
+        raise UserError(f"--learning_rate={config.learning_rate} learns nothing: expected more than 0")
+    if config.opponents:
+        raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
+    if config.evaluator == "features" and not hasattr(game, "features"):
+        raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
+    if min(config.hidden, default=1) < 1:
+        raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    name = searcher_of(config, game)
+    kinds.find(name).refuse(name, game)
+
+
+def searcher_of(config: Config, game: Game[Any]) -> str:
+    """The searcher that was asked for, or the one that suits the game's kind."""
+    for name in (config.searcher,) if config.searcher else ("negascout", "expectimax"):
+        try:
+            kinds.find(name).refuse(name, game)
+        except UserError:
+            if config.searcher:
+                raise
+            continue
+        return name
+    return "maxn"
+
+
+def value_of(config: Config, game: Game[Any]) -> Linear | nets.ValueNet:
+    """The function that is learned."""
+    if config.evaluator == "features" or (config.evaluator is None and hasattr(game, "features")):
+        return Linear(game)
+    return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
+
+
+def init(config: Config, game: Game[Any], key: Array) -> TrainState:
+    key_value, key_play = jax.random.split(key)
+    params = value_of(config, game).init(key_value)
+    momentum = lesson.transformation(config.optimizer).init(params)
+    return TrainState(params, momentum, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
+
+
+def update(
+    config: Config,
+    game: Game[Any],
+    state: TrainState,
+    teach: Callable[[Searcher, np.random.Generator], list[Lesson]],
+) -> tuple[TrainState, dict[str, Array]]:
+    """Has a batch of games taught with parameters that stay as they are, then takes one step along all lessons."""
+    pool = _pool(config, game)
+    params, key, first = jax.device_get((state.params, state.key, state.games))
+    pool.load(params)
+
+    def one(searcher: Searcher, number: int) -> list[Lesson]:
+        return teach(searcher, np.random.default_rng([*key.tolist(), number]))
+
+    taught = pool.map(one, range(int(first), int(first) + config.batch))
+    lessons = [lesson for lessons in taught for lesson in lessons]
+    value = value_of(config, game)
+    rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
+    if config.falling:
+        rate *= max(1 - int(first) / config.games, 0.0)
+    batch = lesson.batch_of(pool.searchers[0].facet, lessons)
+    new_params, momentum, metrics = lesson.step(
+        value, config.optimizer, state.params, state.momentum, batch, jnp.float32(rate)
+    )
+    after = TrainState(new_params, momentum, state.key, state.games + config.batch, state.updates + 1)
+    return after, {**metrics, "lessons": jnp.float32(len(lessons))}
+
+
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The player that takes the action whose afterstate has the highest value."""
+    return Policy(Greedy(game, value_of(config, game)), state.params)
+
+
+def player(config: Config, game: Game[Any], state: TrainState) -> SearchPlayer:
+    """The player that searches as deep as in training: what plays in matches."""
+    evaluator, facet = evaluators.learned(game, value_of(config, game), jax.device_get(state.params))
+    return SearchPlayer(_searcher(config, game, evaluator, facet))
+
+
+def _pool(config: Config, game: Game[Any]) -> Pool:
+    """Searchers, made once for all settings that they do not depend on."""
+    names = ("searcher", "depth", "kilobytes", "evaluator", "hidden", "activation")
+    return _pool_of(Config(**{name: getattr(config, name) for name in names}), cast(Hashable, game))
+
+
+@functools.lru_cache(maxsize=4)
+def _pool_of(config: Config, game: Any) -> Pool:
+    value = value_of(config, game)
+    evaluator, facet = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
+    return Pool(lambda: _searcher(config, game, evaluator, facet))
+
+
+def _searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
+    budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
+    return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator, facet=facet)

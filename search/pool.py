@@ -1,0 +1,47 @@
+"""Many searches at once: as many searchers as there are cores, each on a thread of its own."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import queue
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from search.searcher import Searcher
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Pool:
+    """Compiled code lets other threads run, so that threads are enough; all searchers share one evaluator."""
+
+    def __init__(self, make: Callable[[], Searcher], *, workers: int | None = None) -> None:
+        self.searchers = [make() for _ in range(workers or num_cores())]
+        self._threads = concurrent.futures.ThreadPoolExecutor(len(self.searchers))
+        self._idle: queue.SimpleQueue[Searcher] = queue.SimpleQueue()
+        for searcher in self.searchers:
+            self._idle.put(searcher)
+
+    def load(self, params: Any) -> None:
+        """New parameters of the evaluator, for all searchers."""
+        self.searchers[0].evaluator.load(params)
+
+    def map(self, work: Callable[[Searcher, Item], Result], items: Sequence[Item]) -> list[Result]:
+        """work(searcher, item) of every item, in their order; a searcher remembers nothing of earlier items."""
+
+        def one(item: Item) -> Result:
+            searcher = self._idle.get()
+            try:
+                searcher.reset()
+                return work(searcher, item)
+            finally:
+                self._idle.put(searcher)
+
+        return list(self._threads.map(one, items))
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

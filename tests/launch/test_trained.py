@@ -1,0 +1,52 @@
+"""Papers' players trained again: once, in a run directory that a second call finds."""
+
+import json
+import shutil
+import struct
+
+import pytest
+
+from launch.papers import trained
+
+FLAGS = {
+    "game": "tic_tac_toe", "algo": "td_lambda", "games": 200, "hidden": 4, "lanes": 16, "window": 4, "log_every": 4,
+    "evaluate_every": 100, "evaluate_games": 50, "final_games": 60,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trained, "FOLDER", tmp_path_factory.mktemp("reproduce"))
+        first = trained.run("figure", 3, FLAGS)
+        before = (first / "metrics.jsonl").read_bytes()
+        assert trained.run("figure", 3, FLAGS) == first
+        assert (first / "metrics.jsonl").read_bytes() == before
+        yield first
+
+
+def test_the_flags_are_those_of_the_run(path):
+    stored = json.loads((path / "config.json").read_text())
+    assert path.name == "figure-200-s3"
+    assert (stored["seed"], stored["settings"]["hidden"], stored["schedule"]["final_games"]) == (3, [4], 60)
+
+
+def test_what_was_stopped_goes_on(path, tmp_path, monkeypatch):
+    """A run that lacks its final evaluation, as a kill may leave it, is resumed, and ends with the same numbers."""
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    copy = tmp_path / path.name
+    shutil.copytree(path, copy)
+    lines = (copy / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (copy / "metrics.jsonl").write_text("".join(line for line in lines if '"final"' not in line))
+    assert not trained.rows(copy, "final")
+    assert trained.run("figure", 3, FLAGS) == copy
+    assert trained.rows(copy, "final") == trained.rows(path, "final")
+
+
+def test_cells_and_picture(path):
+    (cell,) = trained.cells(path, "Figure 1", {"random": (66.0, 1.0)})
+    (row,) = trained.rows(path, "final")
+    assert (cell.row, cell.paper, cell.paper_error) == ("vs 3 random", 66.0, 1.0)
+    assert cell.ours == pytest.approx(100 * row["win_rate"])
+    png = path.with_suffix(".png").read_bytes()
+    assert struct.unpack(">II", png[16:24]) == (880, 495)
