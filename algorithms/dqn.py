@@ -29,20 +29,20 @@ from boardrl.replay import Replay
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    games: int = setting(40_000, "train until this many games have ended")
+    games: int = setting(30_000, "train until this many games have ended")
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
-    lanes: int = setting(128, "games played side by side")
-    window: int = setting(16, "turns in every lane between two rounds of learning")
+    lanes: int = setting(16, "games played side by side")
+    window: int = setting(8, "turns in every lane between two rounds of learning")
     inputs: str = setting(
         "afterstate",
         "what the net is shown: observe (an output for each action), afterstate, or one of the game's encodings",
     )
-    hidden: tuple[int, ...] = setting((64,), "units of the net's hidden layers")
+    hidden: tuple[int, ...] = setting((128,), "units of the net's hidden layers")
     activation: nets.Activation = setting("relu", "between the layers")
     output: q_net.Output = setting("linear", "activation of the output")
     rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
     discount: float = setting(1.0, "gamma: what the value of a player's next decision counts")
-    steps: int = setting(5, "own decisions from a decision to the value that it learns from (n-step)")
+    steps: int = setting(1, "own decisions from a decision to the value that it learns from (n-step)")
     double: bool = setting(True, "let the net choose the next action that the copy values")
     epsilon: float = setting(0.5, "share of decisions that are random experiments, at the start")
     epsilon_end: float = setting(0.05, "the same at the end of a straight line")
@@ -259,18 +259,18 @@ def chosen_values(net: QNet, params: Any, batch: Transition) -> Array:
     """[N] Q(s, a) of what was done; of an action shown by itself, no other is computed."""
     shown = _shown(net, batch.memo)
     if net.by_action:
-        mine = jax.vmap(lambda rows, action: rows[action][None])(shown, batch.choice)
+        mine = jax.vmap(lambda rows, action: jax.tree.map(lambda leaf: leaf[action][None], rows))(shown, batch.choice)
         return _values(net, params, mine)[:, 0]
     values = _values(net, params, shown)
     return jnp.where(jnp.arange(values.shape[1])[None] == batch.choice[:, None], values, 0.0).sum(1)
 
 
-def _shown(net: QNet, states: Any) -> Array:
+def _shown(net: QNet, states: Any) -> Array | nets.Sparse:
     """[N, ...] inputs, made once: a compiler would make them anew in each use."""
     return jax.lax.optimization_barrier(jax.vmap(net.encode)(states))
 
 
-def _values(net: QNet, params: Any, shown: Array) -> Array:
+def _values(net: QNet, params: Any, shown: Array | nets.Sparse) -> Array:
     return jax.vmap(net.values, (None, 0))(params, shown)
 
 

@@ -75,7 +75,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 class Memo(NamedTuple):
     """What is kept of a decision: enough to learn from it without the state."""
 
-    inputs: Array  # [I]
+    inputs: Array | nets.Sparse  # [I]
     value: Array  # [] of the best strategy, by the net that decided
 
 

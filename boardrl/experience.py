@@ -21,6 +21,7 @@ from boardrl.game import CHANCE, Game, one_hot, select
 from boardrl.policy import Policy
 
 NOBODY = -1
+ROLLS = 2  # of the dice that one turn holds, where the first leaves nothing to decide
 
 
 class Decision(NamedTuple):
@@ -35,7 +36,7 @@ Decide = Callable[[Any, Array], Decision]  # (state, [2] numbers in [0, 1)) -> d
 
 
 class Slot(NamedTuple):
-    """One turn in one lane: dice where they are due, then a decision where one is due, then perhaps the end."""
+    """One turn in one lane: dice as long as they are due, a decision where one is due, then perhaps the end."""
 
     player: Array  # [] int32: the learner who decided, or NOBODY
     memo: Any
@@ -91,20 +92,19 @@ def play(
     seats = seating(num_lanes, game.spec.num_players, len(opponents))
     reward = functools.partial(rewards.of_step, game, tuple(worth), jnp.array(list(worth.values()), jnp.float32))
     decide_one = functools.partial(_decide, game, decide, opponents)
-    nothing = jnp.zeros((num_lanes, game.spec.num_players), jnp.float32)
 
     def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Slot]:
-        uniform = jax.random.uniform(key_turn, (3, num_lanes))
-        position, dice, waits = lanes.state, nothing, jnp.zeros(num_lanes, bool)
-        if game.spec.num_outcomes:
-            waits = jax.vmap(game.actor)(position) == CHANCE
-            position = jax.vmap(functools.partial(rollout.settle_chance, game))(position, uniform[0])
-            dice = jax.vmap(reward)(lanes.state, position)
-        after, player, decision = jax.vmap(decide_one, (0, 0, 1))(position, seats, uniform[1:])
-        due = jax.vmap(game.actor)(position) >= 0
-        steps = lanes.steps + waits.astype(jnp.int32) + due.astype(jnp.int32)
-        slot = Slot(player, decision.memo, decision.choice, dice, jax.vmap(reward)(position, after), due)
-        lanes, ended = rollout.end_games(game, rollout.Lanes(after, steps))
+        uniform = jax.random.uniform(key_turn, (2 + ROLLS, num_lanes))
+        dice = jnp.zeros((num_lanes, game.spec.num_players), jnp.float32)
+        for uniform_roll in uniform[2:] if game.spec.num_outcomes else ():
+            waits = jax.vmap(game.actor)(lanes.state) == CHANCE
+            rolled = jax.vmap(functools.partial(rollout.settle_chance, game))(lanes.state, uniform_roll)
+            dice += jax.vmap(reward)(lanes.state, rolled)
+            lanes = rollout.Lanes(rolled, lanes.steps + waits.astype(jnp.int32))
+        due = jax.vmap(game.actor)(lanes.state) >= 0
+        after, player, decision = jax.vmap(decide_one, (0, 0, 1))(lanes.state, seats, uniform[:2])
+        slot = Slot(player, decision.memo, decision.choice, dice, jax.vmap(reward)(lanes.state, after), due)
+        lanes, ended = rollout.end_games(game, rollout.Lanes(after, lanes.steps + due.astype(jnp.int32)))
         return lanes, slot._replace(ended=ended.over)
 
     return jax.lax.scan(turn, lanes, jax.random.split(key, num_turns))
@@ -262,7 +262,7 @@ def check_settings(config: Any, game: Game[Any], *, shares: Sequence[str], count
     for name in counts:
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
-    if min(config.hidden, default=1) < 1:
+    if min(getattr(config, "hidden", ()), default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     seats = game.spec.num_players
     if len(options.split(config.opponents)) >= seats:

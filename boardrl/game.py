@@ -58,6 +58,8 @@ class Game(Protocol[State]):
         action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
         events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
                         one step from `before` to `after`, of anybody or of the dice, for boardrl.rewards
+        event_causes    {name: "own" or "decisions"}, for events that only the player's own decisions bring, or those
+                        of all players but never the dice, so that they need not be looked for elsewhere
         defaults        {algorithm: {field: value}}, settings that suit this game
         printed         {opponent: {paper: share}}, win rates of learned players to hold a new one against
         observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not

@@ -11,8 +11,9 @@ from jax import Array
 
 from boardrl import registry
 from boardrl.errors import UserError
-from boardrl.game import Game, one_hot
-from boardrl.nets import MLP, Activation
+from boardrl.game import Game
+from boardrl.nets import MLP, Activation, Sparse, ValueNet
+from boardrl.policy import afterstates
 
 OBSERVE, AFTERSTATE = "observe", "afterstate"
 Output = Literal["linear", "relu"]
@@ -55,45 +56,42 @@ class QNet:
 
     def init(self, key: Array) -> Any:
         shown = self.encode(self.game.init())
-        return self.mlp.init(key, shown[0] if self.by_action else shown)
+        one = jax.tree.map(lambda leaf: leaf[0], shown) if self.by_action else shown
+        return self.mlp.init(key, self._state_net.dense(one))
 
-    def encode(self, state: Any) -> Array:
-        """[I] or [A, I] what the net is shown of a state with a player to act."""
+    def encode(self, state: Any) -> Array | Sparse:
+        """[I] or [A, I] what the net is shown of a state with a player to act, as a Sparse where the game gives one."""
         game = self.game
         player = jnp.maximum(game.actor(state), 0)
         if self.inputs == AFTERSTATE:
-            after = jax.vmap(game.step, (None, 0))(state, jnp.arange(game.spec.num_actions))
-            return jax.vmap(lambda s: self._seen(game.observe(s, player), player))(after)
+            # Held apart, as a compiler would otherwise take the steps anew for each of their many inputs.
+            after = jax.lax.optimization_barrier(afterstates(game, state))
+            return jax.vmap(self._state_net.inputs, (0, None))(after, player)
         if self.by_action:
             rows = game.action_encodings[self.inputs](game, state)  # type: ignore[attr-defined]
             return rows.reshape(rows.shape[0], -1).astype(jnp.float32)
-        if self.inputs == OBSERVE:
-            return self._seen(game.observe(state, player), player)
-        encode = game.encodings[self.inputs]  # type: ignore[attr-defined]
-        return encode(game, state, player).ravel().astype(jnp.float32)
+        return self._state_net.inputs(state, player)
 
-    def values(self, params: Any, shown: Array) -> Array:
+    def values(self, params: Any, shown: Array | Sparse) -> Array:
         """[A] from what `encode` gave."""
-        out = (
-            jax.vmap(lambda row: self.mlp.apply(params, row)[0])(shown) if self.by_action else self._all(params, shown)
-        )
-        return jnp.maximum(out, 0.0) if self.output == "relu" else out
+
+        def outputs(inputs: Array | Sparse) -> Array:
+            out = self.mlp.apply(params, inputs)
+            assert isinstance(out, Array)
+            return out
+
+        values = jax.vmap(outputs)(shown)[:, 0] if self.by_action else outputs(shown)
+        return jnp.maximum(values, 0.0) if self.output == "relu" else values
 
     def __call__(self, params: Any, state: Any) -> Array:
         """[A] the value of every action, meaningless for illegal ones."""
         return self.values(params, self.encode(state))
 
-    def _all(self, params: Any, shown: Array) -> Array:
-        values = self.mlp.apply(params, shown)
-        assert isinstance(values, Array)
-        return values
-
-    def _seen(self, observation: Array, player: Array) -> Array:
-        """[I] with the seat where the seats are not alike."""
-        seen = observation.ravel()
-        if getattr(self.game, "rotate", None) is not None:
-            return seen
-        return jnp.concatenate([seen, one_hot(player, self.game.spec.num_players).astype(seen.dtype)])
+    @property
+    def _state_net(self) -> ValueNet:
+        """Who knows how a state is shown to a net."""
+        encoding = "" if self.inputs in (OBSERVE, AFTERSTATE) or self.by_action else self.inputs
+        return ValueNet(self.game, self.mlp, encoding)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,8 +109,3 @@ class GreedyQ:
 def known_inputs(game: Game[Any]) -> list[str]:
     """What a net can be shown of a game."""
     return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
-
-
-def best_value(values: Array, legal: Array) -> Array:
-    """[] the highest of the legal actions' values; 0 where none is legal."""
-    return jnp.where(legal.any(), jnp.where(legal, values, -jnp.inf).max(), 0.0)

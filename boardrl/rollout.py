@@ -148,10 +148,17 @@ def turn(
     """One roll of the dice where one is due, then one decision where one is due, in every lane.
 
     Args:
-      lanes: with the games along the axis that suits this game, as `_turned` gives them.
       seats: [B, P] int32, which policy sits where; None if there is only one.
       opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
     """
+    lanes, ended = _turn(game, policies, seats, _turned(game, lanes), key, opening=opening)
+    return _turned_back(game, lanes), ended
+
+
+def _turn(
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
+) -> tuple[Lanes, Ended]:
+    """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
     # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
     # would put the parts into one loop and compute the rolled state anew for every element of the next one.
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
@@ -229,7 +236,7 @@ def play(
     opening: int = 0,
 ) -> tuple[Lanes, Ended]:
     """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
-    step = functools.partial(turn, game, policies, seats, opening=opening)
+    step = functools.partial(_turn, game, policies, seats, opening=opening)
     lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
     return _turned_back(game, lanes), ended
 
@@ -242,7 +249,7 @@ def count_steps(
 
     def count(carry: tuple[Lanes, Array], key_turn: Array) -> tuple[tuple[Lanes, Array], None]:
         before, total = carry
-        after, ended = turn(game, policies, None, before, key_turn)
+        after, ended = _turn(game, policies, None, before, key_turn, opening=0)
         return (after, total + (ended.length - before.steps).sum()), None
 
     (lanes, total), _ = jax.lax.scan(count, (_turned(game, lanes), jnp.int32(0)), jax.random.split(key, num_turns))

@@ -180,7 +180,7 @@ class _Session:
         num_left = task.schedule.log_every - len(self.rows) if self.compiled else 1
         previous = None
         while num_left:
-            self.state, metrics = self._update()
+            self.state, metrics = self.update()
             if previous is not None:
                 self._take(previous)
             previous = metrics
@@ -194,6 +194,15 @@ class _Session:
         else:
             self.compiled = True
             self.bar.restart(self.games)
+
+    def update(self) -> tuple[Any, dict[str, Any]]:
+        """The state after one more update, and its metrics."""
+        task = self.task
+        arguments = (task.config, task.game, task.opponents, self.state)
+        if getattr(task.algorithm, "ON_HOST", False):
+            state, metrics = task.algorithm.update(*arguments)
+            return state, {**metrics, "games": state.games}
+        return _update(task.algorithm.update, *arguments, shardings=self.shardings)
 
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""
@@ -224,14 +233,6 @@ class _Session:
             if time.monotonic() >= self.next_show:
                 self.show("under way")
         return strengths
-
-    def _update(self) -> tuple[Any, dict[str, Array]]:
-        task = self.task
-        arguments = (task.config, task.game, task.opponents, self.state)
-        if not getattr(task.algorithm, "ON_HOST", False):
-            return _update(task.algorithm.update, *arguments, shardings=self.shardings)
-        state, metrics = task.algorithm.update(*arguments)
-        return state, {**metrics, "games": state.games}
 
     def _player(self) -> Player:
         """What was learned, as it plays in matches."""

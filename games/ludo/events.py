@@ -146,6 +146,7 @@ EVENTS = {
         *(blockade, blockade_in_danger, globe, globe_on_way, star, star_jump, safe_zone, goal),
     )
 }
+CAUSES = dict.fromkeys(EVENTS, "own") | {"lost": "decisions", "not_hit": "decisions"}
 
 
 def _count(mask: Array) -> Array:

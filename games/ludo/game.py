@@ -6,7 +6,7 @@ import dataclasses
 
 from games.ludo import picture, text
 from games.ludo.encode import ACTION_ENCODINGS, ENCODINGS
-from games.ludo.events import EVENTS
+from games.ludo.events import CAUSES, EVENTS
 from games.ludo.rules import LudoRules
 from games.ludo.strategies import STRATEGIES
 
@@ -35,6 +35,7 @@ class Ludo(LudoRules):
     encodings = ENCODINGS
     action_encodings = ACTION_ENCODINGS
     events = EVENTS
+    event_causes = CAUSES
     to_text = text.to_text
     from_text = text.from_text
     move_text = text.move_text

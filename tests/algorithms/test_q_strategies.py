@@ -41,7 +41,7 @@ def test_strategies_apply_where_they_prefer_something(position, fit):
 def test_the_best_applicable_strategy_is_followed():
     config = dataclasses.replace(PAPER, hidden=())
     follower = q_strategies.follower(config, LUDO)
-    prefers = {"params": {"Dense_0": {"kernel": jnp.zeros((236, 5)), "bias": jnp.array([3.0, 4.0, 2.0, 1.0, 5.0])}}}
+    prefers = {"params": {"layers_0": {"kernel": jnp.zeros((236, 5)), "bias": jnp.array([3.0, 4.0, 2.0, 1.0, 5.0])}}}
     for position, pieces in {
         "20.30.0.0 5.0.0.0 0.0.0.0 0.0.0.0 0 plays 6": [2, 3],  # release, as it is valued most
         "4.30.0.0 46.14.0.0 0.0.0.0 0.0.0.0 0 plays 3": [0],  # attack before defence
@@ -59,7 +59,7 @@ def test_one_plain_step_by_hand():
     """
     net = QNet(PIG, "observe", hidden=(), num_choices=2)
     shown = net.encode(PIG.init())
-    params = {"params": {"Dense_0": {"kernel": jnp.zeros((shown.size, 2)), "bias": jnp.zeros(2)}}}
+    params = {"params": {"layers_0": {"kernel": jnp.zeros((shown.size, 2)), "bias": jnp.zeros(2)}}}
     inputs = jnp.stack([jnp.ones_like(shown), 2 * jnp.ones_like(shown), 9 * jnp.ones_like(shown)])[:, None]
     value = jnp.array([[0.0], [0.0], [0.0]])
     lived = Transition(
@@ -73,7 +73,7 @@ def test_one_plain_step_by_hand():
     (value, error), gradient = jax.value_and_grad(q_strategies.loss, argnums=1, has_aux=True)(net, params, lived, known)
     assert float(value) == pytest.approx(0.5 * (2.3**2 + 1) / 2)
     assert float(error) == pytest.approx(np.sqrt((2.3**2 + 1) / 2))
-    layer = gradient["params"]["Dense_0"]
+    layer = gradient["params"]["layers_0"]
     np.testing.assert_allclose(layer["bias"], [-2.3 / 2, 1 / 2], rtol=1e-6)
     np.testing.assert_allclose(layer["kernel"], np.broadcast_to([-2.3 / 2, 2 * 1 / 2], (shown.size, 2)), rtol=1e-6)
 

@@ -50,7 +50,7 @@ def test_a_rectified_output_is_never_negative():
 
 def test_the_player_takes_the_best_legal_action():
     net = QNet(TIC_TAC_TOE, "observe", hidden=())
-    params = {"params": {"Dense_0": {"kernel": jnp.zeros((27, 9)), "bias": jnp.arange(9.0)}}}
+    params = {"params": {"layers_0": {"kernel": jnp.zeros((27, 9)), "bias": jnp.arange(9.0)}}}
     state = TIC_TAC_TOE.step(TIC_TAC_TOE.init(), jnp.int32(8))
     logits = GreedyQ(net)(params, state)
     legal = np.where(TIC_TAC_TOE.legal(state), logits, -np.inf)

@@ -202,16 +202,6 @@ def test_what_is_no_position_is_refused(text, sentence):
         Ludo().from_text(text)
 
 
-def test_observation_is_seen_from_the_player():
-    game = Ludo()
-    state = game.from_text("1.1.0.0 5.0.0.57 0.0.0.0 0.0.0.0 1 plays 4")
-    seen = game.observe(state, jnp.int32(1))
-    shares = seen[: 4 * 58].reshape(4, 58)
-    assert {int(i): float(shares[0, i]) for i in shares[0].nonzero()[0]} == {0: 0.5, 5: 0.25, 57: 0.25}
-    assert {int(i): float(shares[3, i]) for i in shares[3].nonzero()[0]} == {0: 0.5, 1: 0.5}
-    assert seen[4 * 58 :].tolist() == [*[1, 0, 0, 0], *[0, 0, 0, 1, 0, 0], 1]
-
-
 @pytest.mark.parametrize(
     ("position", "move", "words"),
     [

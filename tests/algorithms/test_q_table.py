@@ -1,0 +1,100 @@
+"""Tabular Q-learning: the exact solution of a small game, the same table however it is run, no silent overflow."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from algorithms import q_table
+from boardrl import arena, checkpoint, solve, tabular
+from boardrl.errors import UserError
+from boardrl.players import Player, make
+from games.ludo import Ludo
+from games.pig import Pig
+
+PIG = Pig(target=9)
+SMALL = q_table.Config(games=4_000, entries=1 << 11, games_per_update=200, learning_rate=0.5, learning_rate_end=0.05)
+
+
+def train(config, game, updates, state=None):
+    state = q_table.init(config, game, jax.random.key(0)) if state is None else state
+    for _ in range(updates):
+        state, metrics = q_table.update(config, game, (), state)
+    return state, metrics
+
+
+def test_pig_is_solved():
+    """Each side learns at the other's expense: random at first, then as good as both have become."""
+    rates = {"learning_rate": 0.2, "learning_rate_end": 0.002, "epsilon": 1.0, "epsilon_end": 0.05}
+    config = dataclasses.replace(SMALL, games=160_000, games_per_update=2_000, **rates)
+    q_table.check(config, PIG)
+    state, metrics = train(config, PIG, 80)
+    assert int(state.games) == 160_000
+    exact = solve.solve(PIG)
+    states = jax.tree.map(jnp.asarray, exact.states())
+    coding = q_table.coding(config, PIG)
+    values = jax.vmap(lambda s: jnp.where(PIG.legal(s), coding.values(state.table, s), -jnp.inf).max())(states)
+    seats = np.asarray(jax.vmap(PIG.actor)(states))
+    decisions = np.flatnonzero(seats >= 0)
+    error = np.abs(np.asarray(values)[decisions] - exact.values[decisions, seats[decisions]])
+    assert metrics["known"] == len(decisions) > 100  # every decision was met
+    assert error.mean() < 0.08  # of returns between -1 and 1; the other still tries out 1 decision in 20
+    learned, perfect = Player("learned", q_table.policy(config, PIG, state)), make("perfect", PIG)
+    assert arena.match(PIG, [learned, perfect], num_games=20_000, seed=0).players[0].win_rate > 0.48
+    assert metrics["load"] == metrics["known"] / config.entries
+
+
+def test_threads_and_a_stop_change_nothing(monkeypatch, tmp_path):
+    config = dataclasses.replace(SMALL, epsilon_end=0.2)
+    whole, _ = train(config, PIG, 6)
+    monkeypatch.setattr(tabular.os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(tabular, "GAMES", 7)
+    half, _ = train(config, PIG, 3)
+    checkpoint.save(tmp_path, half, notes={})
+    stored = tmp_path / "3"
+    restored = checkpoint.restore(stored, checkpoint.verify(stored), q_table.init(config, PIG, jax.random.key(0)))
+    resumed, _ = train(config, PIG, 3, restored)
+    jax.tree.map(np.testing.assert_array_equal, resumed, whole)
+    other, _ = train(dataclasses.replace(config, rewards="points=-1"), PIG, 6)
+    assert not np.array_equal(other.table.values, whole.table.values)
+
+
+def test_a_full_table_is_refused():
+    config = dataclasses.replace(SMALL, entries=64)
+    with pytest.raises(
+        UserError, match=r"the table of 64 entries is full after 0 games \(56 may be taken\).*entries=128"
+    ):
+        train(config, PIG, 1)
+
+
+def test_opponents_and_other_seats_do_not_learn():
+    hold = make("hold(total=1)", PIG).policy
+    _, against = q_table.update(SMALL, PIG, (hold,), q_table.init(SMALL, PIG, jax.random.key(0)))
+    _, one = train(dataclasses.replace(SMALL, learners=1), PIG, 1)
+    _, both = train(SMALL, PIG, 1)
+    assert 0.4 < one["lessons"] / both["lessons"] < 0.6
+    assert against["lessons"] < both["lessons"]
+
+
+@pytest.mark.parametrize("name", q_table.PRESETS)
+def test_presets_fit_ludo(name):
+    config = q_table.Config(**q_table.PRESETS[name])
+    q_table.check(config, Ludo(rules="sdu_java"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"entries": 100}, "--entries=100 is no size of a table; expected a power of 2"),
+        ({"learners": 3}, "--learners=3 are more than the 2 seats"),
+        ({"encoding": "durocher"}, "unknown encoding 'durocher' of pig; expected one of state"),
+        ({"among": "nobody"}, "unknown player 'nobody'"),
+        ({"rewards": "knock=1"}, "unknown reward 'knock'"),
+        ({"epsilon": 1.5}, "--epsilon=1.5 is out of range"),
+    ],
+)
+def test_mistakes_are_one_sentence(changes, sentence):
+    with pytest.raises(UserError, match=sentence):
+        q_table.check(dataclasses.replace(SMALL, **changes), PIG)
