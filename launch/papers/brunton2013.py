@@ -78,7 +78,7 @@ TRAINING_POSITIONS = 20  # of gradient descent
 def against_fixed(algo: str, training: int, printed: float, games: int, seed: int) -> Sequence[Cell]:
     """The share of decided games that weights learned by an algorithm win, at equal depth."""
     flags = {"game": "jumper", "algo": algo, "depth": PLAYED_DEPTH, "games": training * games}
-    once = {"evaluate_against": "random", "evaluate_every": training * games, "evaluate_games": 2, "final_games": 2}
+    once = {"evaluate_against": "random", "evaluate_every": training * games, "evaluate_games": 1, "final_games": 1}
     path = trained.run(f"brunton2013-{algo}", seed, {**flags, **once})
     game, cells = registry.make("jumper"), []
     for name, weights in FIXED.items():
