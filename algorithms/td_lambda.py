@@ -287,7 +287,8 @@ def _decide(
     actor = game.actor(state)
     player = jnp.maximum(actor, 0)
     legal = game.legal(state)
-    after = afterstates(game, state)
+    # Barriers, as XLA would otherwise compute the states anew for each of the many things that are read off them.
+    after = jax.lax.optimization_barrier(afterstates(game, state))
     values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
     liked = wish(config.utility, values, player)
     best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
@@ -300,7 +301,8 @@ def _decide(
         action = jnp.where(sitting == index, answer, action)
 
     decided = actor >= 0
-    state = select(decided, _pick(after, one_hot(action, game.spec.num_actions)), state)
+    moved = _pick(after, one_hot(action, game.spec.num_actions))
+    state = jax.lax.optimization_barrier(select(decided, moved, state))
     # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
     viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
     trail = Trail(
