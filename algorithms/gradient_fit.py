@@ -26,7 +26,7 @@ from search.searcher import Searcher
 __all__ = ["ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "init", "player", "policy", "update"]
 
 ON_HOST = True  # `update` searches, and cannot be traced
-SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "final_games": 1000, "evaluate_opening": 6}
+SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "final_games": 1000}
 
 
 @dataclasses.dataclass(frozen=True)

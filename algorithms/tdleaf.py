@@ -33,7 +33,7 @@ __all__ = ["ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "init", "play
 
 ON_HOST = True  # `update` searches, and cannot be traced
 # Matches of searches take long, so that there are fewer of them.
-SCHEDULE = {"log_every": 5, "evaluate_every": 3000, "evaluate_games": 100, "final_games": 1000, "evaluate_opening": 6}
+SCHEDULE = {"log_every": 5, "evaluate_every": 3000, "evaluate_games": 100, "final_games": 1000}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,8 +4,9 @@
   python -m launch.evaluate --game=tic_tac_toe --players=random,greedy,perfect --round_robin
 
 A player is random, perfect (small games), greedy or a strategy that the game offers, each with its options in
-parentheses as in hold(total=15); a run directory or a checkpoint in it; or a class of your own as package.module:Class,
-whose choose(game, state, rng) returns an action. An unknown name lists what the game knows.
+parentheses as in hold(total=15); a searcher as in negascout(ms=50,kilobytes=1024) or expectimax(depth=2); a run
+directory or a checkpoint in it; or a class of your own as package.module:Class, whose choose(game, state, rng) returns
+an action. An unknown name lists what the game knows.
 """
 
 from __future__ import annotations

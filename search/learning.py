@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Hashable
 from typing import Any, Literal, NamedTuple, cast
 
@@ -115,7 +116,7 @@ def update(
         return teach(searcher, np.random.default_rng([*key.tolist(), number]))
 
     taught = pool.map(one, range(int(first), int(first) + config.batch))
-    lessons = [lesson for lessons in taught for lesson in lessons]
+    lessons = list(itertools.chain.from_iterable(taught))
     value = value_of(config, game)
     rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
     if config.falling:

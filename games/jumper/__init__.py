@@ -59,7 +59,7 @@ class Jumper(Rules):
     feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     # Learners by search meet the paper's fixed weights at the depth that they search to.
     defaults = {
-        algorithm: {"evaluate_against": "random,negascout(depth=3,weights=0.5+0.5+0+0)"}
+        algorithm: {"evaluate_against": "random,negascout(depth=3,weights=0.5+0.5+0+0)", "evaluate_opening": 6}
         for algorithm in ("tdleaf", "gradient_fit")
     }
     strategies = {"corner": players.corner, "linear": players.linear}

@@ -1,4 +1,4 @@
-"""Brunton and Cohney (2013), an agent for Jumper: what a move costs each player.
+"""Brunton and Cohney (2013), an agent for Jumper: what a move costs each player, and what learning is worth.
 
 The paper does not say how its random boards are drawn; ours come from random play, of 6 to 19 turns. Times are those
 of the processor, for one thread; the paper's are of another machine and of Java.
@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import host, progress, registry
-from launch import bench_search
-from launch.papers.cell import Cell, Item
+from boardrl import arena, host, progress, registry
+from launch import bench_search, lineup
+from launch.papers import trained
+from launch.papers.cell import Cell, Item, share
 
 DEPTH = 5
 PLAIN = {"deepening": False}
@@ -66,4 +67,54 @@ def _cell(name: str, times: Sequence[float], paper: float) -> Cell:
     return Cell(f"depth {DEPTH}", name, "ms a move", mean, mean - error, mean + error, paper)
 
 
-ITEMS = {"fig2": Item("Figure 2: move timings on random 6×6 boards", 100, figure_2)}
+# Learned weights against fixed ones. Opponent: the weights of pieces and safe pieces.
+FIXED = {"0.5 pieces, 0.5 safe": "0.5+0.5+0+0", "0.4 pieces, 0.6 safe": "0.4+0.6+0+0"}
+PLAYED_DEPTH = 3
+OPENING = 6  # moves at random, where the paper has random boards
+TRAINING_GAMES = 6  # of TD-Leaf for each game of a row
+TRAINING_POSITIONS = 20  # of gradient descent
+
+
+def against_fixed(algo: str, training: int, printed: float, games: int, seed: int) -> Sequence[Cell]:
+    """The share of decided games that weights learned by an algorithm win, at equal depth."""
+    flags = {"game": "jumper", "algo": algo, "depth": PLAYED_DEPTH, "games": training * games}
+    once = {"evaluate_against": "random", "evaluate_every": training * games, "evaluate_games": 1, "final_games": 1}
+    path = trained.run(f"brunton2013-{algo}", seed, {**flags, **once})
+    game, cells = registry.make("jumper"), []
+    for name, weights in FIXED.items():
+        pair = lineup.make(f"{path},negascout(depth={PLAYED_DEPTH},weights={weights})", game)
+        with progress.track(f"{algo} against {name}", games, "games") as bar:
+            played = arena.play(
+                game, pair, np.array([[0, 1], [1, 0]]), num_games=games, seed=seed, opening=OPENING, tick=bar.update
+            )
+        seat = played.seating.argmin(1)  # of the learned player
+        mine = played.returns[np.arange(games), seat]
+        for what, which in {"as White": seat == 0, "as Black": seat == 1, "both": seat >= 0}.items():
+            wins, losses = (int((sign * mine[which] > 0).sum()) for sign in (1, -1))
+            paper = printed if what == "both" and weights == FIXED["0.5 pieces, 0.5 safe"] else None
+            row = f"against {name}, {what}: {wins}-{losses}, {int(which.sum()) - wins - losses} drawn"
+            cells.append(Cell(row, algo, "% of decided", *share(wins, max(wins + losses, 1)), paper))
+    return cells
+
+
+NOTES = (
+    f"Learned and fixed weights both search {PLAYED_DEPTH} turns ahead; every game begins with {OPENING} random moves.",
+    "The paper's totals are of boards of which it says no more than random; its rows do not add up to them.",
+)
+ITEMS = {
+    "fig2": Item("Figure 2: move timings on random 6×6 boards", 100, figure_2),
+    "fig3": Item(
+        "Figure 3: gradient descent against fixed weights",
+        2000,
+        functools.partial(against_fixed, "gradient_fit", TRAINING_POSITIONS, 100 * 35 / 88),
+        NOTES,
+        quick=200,
+    ),
+    "fig4": Item(
+        "Figure 4: TD-Leaf against fixed weights",
+        2000,
+        functools.partial(against_fixed, "tdleaf", TRAINING_GAMES, 100 * 55 / 95),
+        NOTES,
+        quick=200,
+    ),
+}
