@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algorithms import dqn
-from boardrl import registry
+from boardrl import checkpoint, registry
 from boardrl.errors import UserError
 from boardrl.experience import Transition
 from boardrl.q_net import QNet
@@ -127,12 +127,16 @@ def test_what_is_remembered_are_the_players_own_decisions():
     assert not rows.reward[goes_on].any()
 
 
-def test_updates_do_not_retrace_and_repeat_exactly():
+def test_updates_do_not_retrace_and_repeat_exactly_from_a_checkpoint_too(tmp_path):
     runs = []
     for _ in range(2):
         state = dqn.init(TINY, GAME, jax.random.key(5))
         for _ in range(5):
             state, metrics = dqn.update(TINY, GAME, (), state)
+            if int(state.updates) == 2:  # as --resume does
+                at = checkpoint.save(tmp_path / str(len(runs)), state, notes={})
+                template = jax.eval_shape(lambda: dqn.init(TINY, GAME, jax.random.key(0)))
+                state = checkpoint.restore(at, checkpoint.verify(at), template) if runs else state
         runs.append(state)
     chex.assert_trees_all_equal(*runs)
     assert int(state.learned) == 2 * 4  # the first window does not remember enough
