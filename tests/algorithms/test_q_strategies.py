@@ -14,6 +14,8 @@ from boardrl.errors import UserError
 from boardrl.experience import Transition
 from boardrl.q_net import QNet
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
 LUDO = registry.make("ludo")
 PIG = registry.make("pig:target=6")
 PAPER = dataclasses.replace(q_strategies.Config(), **q_strategies.PRESETS["alhajry2012"])
