@@ -197,7 +197,8 @@ def update(
         games=state.games + num_ended,
         updates=state.updates + 1,
     )
-    return state, metrics
+    decisions = window.trail.decided[1:].sum().astype(jnp.float32)
+    return state, {**metrics, "decisions": decisions}
 
 
 def play_window(

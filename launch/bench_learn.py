@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
 import jax
 
-from algorithms import tdleaf
+from algorithms import td_lambda, tdleaf
 from boardrl import registry
+from launch import bench_simulate
 from launch.bench_row import Row
 
 GAMES = 40  # of one measurement of TD-Leaf
+UPDATES = 20  # of one measurement of TD(λ)
 
 
 def rows(batch: int) -> Sequence[Row]:
     """All rows; each learner has batches of its own."""
-    return [*by_search()]
+    return [*by_td_lambda(), *by_search()]
+
+
+def by_td_lambda() -> Sequence[Row]:
+    """TD(λ) by the settings that suit each game: decisions a second, learning included."""
+    ludopy = bench_simulate.ludopy_rolls()
+    # Every decision of Ludo comes after one roll at least, so that there are more rolls than are counted here.
+    return [
+        Row("ludo, td_lambda", "rolls/s", decisions_rate("ludo"), "ludopy, random play", ludopy),
+        Row("jumper 6x6, td_lambda", "actions/s", decisions_rate("jumper:size=6")),
+    ]
+
+
+def decisions_rate(name: str) -> Callable[[], float]:
+    game = registry.make(name)
+    suited = getattr(game, "defaults", {}).get("td_lambda", {})
+    known = {field.name for field in dataclasses.fields(td_lambda.Config)}
+    config = td_lambda.Config(**{key: value for key, value in suited.items() if key in known})
+    state = td_lambda.init(config, game, jax.random.key(0))
+    state, _ = td_lambda.update(config, game, (), state)
+
+    def run() -> float:
+        nonlocal state
+        began, decisions = time.perf_counter(), 0.0
+        for _ in range(UPDATES):
+            state, metrics = td_lambda.update(config, game, (), state)
+            decisions += float(metrics["decisions"])
+        return decisions / (time.perf_counter() - began)
+
+    return run
 
 
 def by_search() -> Sequence[Row]:
