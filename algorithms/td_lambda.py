@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import nets, options, rollout
+from boardrl import experience, nets, options, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game, one_hot, select
@@ -205,7 +205,7 @@ def play_window(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, key: Array
 ) -> tuple[rollout.Lanes, Window]:
     """Plays T turns in every lane; slot 0 of the window is what was pending before."""
-    seats = seating(config.lanes, game.spec.num_players, len(opponents))
+    seats = experience.seating(config.lanes, game.spec.num_players, len(opponents))
     decide = functools.partial(_decide, config, game, opponents, state.params)
 
     def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
@@ -221,13 +221,6 @@ def play_window(
     return lanes, jax.tree.map(
         lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, state), slots
     )
-
-
-def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
-    """[B, P] int32: 0 where the learner sits, k where opponent k does; they move one seat on from lane to lane."""
-    lineup = jnp.arange(num_players) + 1
-    lineup = jnp.where(lineup > num_opponents, 0, lineup)
-    return jax.vmap(lambda lane: jnp.roll(lineup, lane))(jnp.arange(num_lanes)).astype(jnp.int32)
 
 
 def forward_gradient(
