@@ -318,9 +318,13 @@ def record(config: Config, game: Game[Any], key: Array) -> Record:
 
 
 def pretrain(config: Config, game: Game[Any], params: Any, key: Array) -> Any:
+    """The net after it has learned from recorded games."""
+    key_record, key_fit = jax.random.split(key)
+    return fit(config, value_net(config, game), params, record(config, game, key_record), key_fit)
+
+
+def fit(config: Config, net: QNet, params: Any, games: Record, key: Array) -> Any:
     """The net after epochs of plain gradient steps towards what recorded decisions brought."""
-    key_record, key_draw = jax.random.split(key)
-    games, net = record(config, game, key_record), value_net(config, game)
     number = games.valid.sum(dtype=jnp.int32)
 
     def error(params: Any, drawn: Record) -> Array:
@@ -329,7 +333,7 @@ def pretrain(config: Config, game: Game[Any], params: Any, key: Array) -> Any:
         return 0.5 * jnp.mean((drawn.outcome - chosen_values(net, params, rows)) ** 2)
 
     def step(index: Array, params: Any) -> Any:
-        drawn = jax.random.randint(jax.random.fold_in(key_draw, index), (config.pretrain_batch,), 0, number)
+        drawn = jax.random.randint(jax.random.fold_in(key, index), (config.pretrain_batch,), 0, number)
         gradient = jax.grad(error)(params, jax.tree.map(lambda leaf: leaf[drawn], games))
         return jax.tree.map(lambda p, g: p - config.pretrain_learning_rate * g, params, gradient)
 

@@ -56,6 +56,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "games": 100_000,
         "strategies": "defensive(prefer_release=false),aggressive(prefer_release=false),fast(prefer_release=false),"
         "random,random(prefer_release=true)",
+        "lanes": 16,  # few, as the paper learns from every decision by itself
+        "window": 8,
         "inputs": "alhajry_subjective",
         "hidden": (20,),
         "activation": "sigmoid",

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import nets, options, rollout
+from boardrl import experience, nets, options, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game, one_hot, select
@@ -205,7 +205,7 @@ def play_window(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, key: Array
 ) -> tuple[rollout.Lanes, Window]:
     """Plays T turns in every lane; slot 0 of the window is what was pending before."""
-    seats = seating(config.lanes, game.spec.num_players, len(opponents))
+    seats = experience.seating(config.lanes, game.spec.num_players, len(opponents))
     decide = functools.partial(_decide, config, game, opponents, state.params)
 
     def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
@@ -221,13 +221,6 @@ def play_window(
     return lanes, jax.tree.map(
         lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, state), slots
     )
-
-
-def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
-    """[B, P] int32: 0 where the learner sits, k where opponent k does; they move one seat on from lane to lane."""
-    lineup = jnp.arange(num_players) + 1
-    lineup = jnp.where(lineup > num_opponents, 0, lineup)
-    return jax.vmap(lambda lane: jnp.roll(lineup, lane))(jnp.arange(num_lanes)).astype(jnp.int32)
 
 
 def forward_gradient(
@@ -287,7 +280,8 @@ def _decide(
     actor = game.actor(state)
     player = jnp.maximum(actor, 0)
     legal = game.legal(state)
-    after = afterstates(game, state)
+    # Barriers, as XLA would otherwise compute the states anew for each of the many things that are read off them.
+    after = jax.lax.optimization_barrier(afterstates(game, state))
     values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
     liked = wish(config.utility, values, player)
     best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
@@ -300,7 +294,8 @@ def _decide(
         action = jnp.where(sitting == index, answer, action)
 
     decided = actor >= 0
-    state = select(decided, _pick(after, one_hot(action, game.spec.num_actions)), state)
+    moved = _pick(after, one_hot(action, game.spec.num_actions))
+    state = jax.lax.optimization_barrier(select(decided, moved, state))
     # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
     viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
     trail = Trail(

@@ -63,8 +63,9 @@ class Coding:
     def num_values(self) -> int:
         return self.game.spec.num_actions if self.joint else 1
 
-    @property
+    @functools.cached_property
     def num_words(self) -> int:
+        """W; found by tracing, which takes longer than a game."""
         return jax.eval_shape(self.words, self.game.init()).shape[1]
 
     def words(self, state: Any) -> Array:

@@ -8,18 +8,19 @@ from collections.abc import Callable, Sequence
 
 import jax
 
-from algorithms import td_lambda, tdleaf
+from algorithms import q_table, td_lambda, tdleaf
 from boardrl import registry
 from launch import bench_simulate
 from launch.bench_row import Row
 
 GAMES = 40  # of one measurement of TD-Leaf
 UPDATES = 20  # of one measurement of TD(λ)
+TABLE_GAMES = 4_000  # of one of tabular Q-learning
 
 
 def rows(batch: int) -> Sequence[Row]:
     """All rows; each learner has batches of its own."""
-    return [*by_td_lambda(), *by_search()]
+    return [*by_td_lambda(), *by_search(), *by_table()]
 
 
 def by_td_lambda() -> Sequence[Row]:
@@ -55,6 +56,22 @@ def by_search() -> Sequence[Row]:
     """TD-Leaf: moves searched a second in self-play, the steps of learning included, by the clock."""
     work = "jumper 6x6, tdleaf to depth {}"
     return [Row(work.format(depth), "moves/s", moves_rate("jumper:size=6", depth)) for depth in (2, 3, 4)]
+
+
+def by_table() -> Sequence[Row]:
+    """Tabular Q-learning with the 36 bits of derakhshan2010: whole games a second on all cores, one seat learning."""
+    game, rules = registry.make("ludo:rules=sdu_java"), "ludo:rules=sdu_java, q_table, 36 bits"
+    config = dataclasses.replace(q_table.Config(**q_table.PRESETS["derakhshan2010"]), games_per_update=TABLE_GAMES)
+    state = q_table.init(config, game, jax.random.key(0))
+
+    def run() -> float:
+        nonlocal state
+        began = time.perf_counter()
+        state, _ = q_table.update(config, game, (), state)
+        return TABLE_GAMES / (time.perf_counter() - began)
+
+    run()  # compiles
+    return [Row(rules, "games/s", run)]
 
 
 def moves_rate(name: str, depth: int) -> Callable[[], float]:

@@ -22,12 +22,20 @@ from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
 from launch import cli, output
-from launch.papers import alhajry2012, brunton2013, jumper_baselines, sdu_baselines
+from launch.papers import (
+    alhajry2012,
+    brunton2013,
+    derakhshan2010,
+    jumper_baselines,
+    sdu_baselines,
+    szurkowski2021,
+)
 from launch.papers.cell import Cell, Item
 
 WIDE = 200  # columns where no terminal says how many
 PAPERS: dict[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module for module in (alhajry2012, brunton2013, jumper_baselines, sdu_baselines)
+    module.__name__.rpartition(".")[2]: module
+    for module in (alhajry2012, brunton2013, derakhshan2010, jumper_baselines, sdu_baselines, szurkowski2021)
 }
 
 

@@ -15,7 +15,7 @@ from jax import Array
 from games.ludo.board import BASE, START
 from games.ludo.land import is_any
 from games.ludo.rules import LudoRules, State, row_of
-from games.ludo.strategies import pursued
+from games.ludo.strategies import in_danger, pursued
 
 
 class _Move(NamedTuple):
@@ -63,8 +63,8 @@ def not_hit(game: LudoRules, before: State, after: State, player: Array) -> Arra
 def defend(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece in danger is moved to where it is in none."""
     move = _move(before, after)
-    danger = _in_danger(game, before.pieces, before.turn, move.before)
-    return _by(game, before, player, move.moved & danger & ~_in_danger(game, after.pieces, before.turn, move.after))
+    danger = in_danger(game, before.pieces, before.turn, move.before)
+    return _by(game, before, player, move.moved & danger & ~in_danger(game, after.pieces, before.turn, move.after))
 
 
 def near_enemy(game: LudoRules, before: State, after: State, player: Array) -> Array:
@@ -91,7 +91,7 @@ def blockade(game: LudoRules, before: State, after: State, player: Array) -> Arr
 def blockade_in_danger(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece joins another one that was in danger: the "surrounded" piece of szurkowski2021, section 2.3."""
     move = _move(before, after)
-    danger = _in_danger(game, before.pieces, before.turn, move.before)
+    danger = in_danger(game, before.pieces, before.turn, move.before)
     return _by(game, before, player, (_joins(game, move) & danger[None]).any(1))
 
 
@@ -176,14 +176,6 @@ def _move(before: State, after: State) -> _Move:
 def _sent_home(before: State, after: State) -> Array:
     """[P, N] bool."""
     return (before.pieces != BASE) & (after.pieces == BASE)
-
-
-def _in_danger(game: LudoRules, pieces: Array, turn: Array, places: Array) -> Array:
-    """[N] bool for a player's N places."""
-    sheltered = is_any(places, game.board.neutral_globes + game.board.start_globes)
-    paired = (places[:, None] == places[None]).sum(1, dtype=jnp.int8) > 1
-    on_ring = (places >= START) & (places <= game.board.track)
-    return pursued(game, pieces, turn, places) & on_ring & ~sheltered & ~paired
 
 
 def _moves_first_of(game: LudoRules, before: State, after: State, player: Array, end: int) -> Array:

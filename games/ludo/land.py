@@ -138,7 +138,8 @@ def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, 
         home = ((counts > 0) & (neutral[None] | (counted == START))).any(0)
     if flags.pairs == "repel":
         home |= counts.sum(0, dtype=jnp.int8) >= 2
-    hits, closed = on & ~home[None, None], pair & (flags.pairs == "illegal")
+    # Not `pair & False`: host code is to see that where nothing is closed, nobody met matters for what may be moved.
+    hits, closed = on & ~home[None, None], pair if flags.pairs == "illegal" else jnp.zeros_like(pair)
     if flags.release == "captures":
         return _Meeting(home & ~released, jnp.where(released[None, None], met, hits), closed & ~released)
     if flags.release == "blocked":

@@ -98,12 +98,16 @@ def threatened(game: LudoRules, state: State, *, threat: Threat = "knockable") -
     and the piece is not on a globe, where nobody is hit. `knockable`: and it stands alone, as a pair cannot be landed
     on; that is, one roll could knock it out. docs/results.md has what each is worth.
     """
-    mine = game.mine(state)
-    found = pursued(game, state.pieces, state.turn, mine)
+    return in_danger(game, state.pieces, state.turn, game.mine(state), threat=threat)
+
+
+def in_danger(game: LudoRules, pieces: Array, turn: Array, places: Array, *, threat: Threat = "knockable") -> Array:
+    """[N] bool: the same of a player's N places, while all pieces stand as given."""
+    found = pursued(game, pieces, turn, places)
     if threat != "behind":
-        found &= ~is_any(mine, game.board.neutral_globes + game.board.start_globes)
+        found &= ~is_any(places, game.board.neutral_globes + game.board.start_globes)
     if threat == "knockable":
-        found &= (mine[:, None] == mine[None]).sum(1) == 1
+        found &= (places[:, None] == places[None]).sum(1, dtype=jnp.int8) == 1
     return found
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from boardrl import intervals
 
@@ -49,3 +52,10 @@ def share(count: int, games: int) -> tuple[float, float, float]:
     """(%, low, high) of so many games."""
     low, high = intervals.wilson(count, games)
     return 100 * count / games, 100 * low, 100 * high
+
+
+def mean(values: np.ndarray) -> tuple[float, float, float]:
+    """(mean, low, high) by the normal approximation."""
+    z = statistics.NormalDist().inv_cdf((1 + intervals.CONFIDENCE) / 2)
+    middle, reach = float(values.mean()), float(z * values.std() / np.sqrt(len(values)))
+    return middle, middle - reach, middle + reach

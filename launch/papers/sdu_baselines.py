@@ -7,14 +7,13 @@ advantage; so the figures are held against our seat 0. What a player is worth wi
 from __future__ import annotations
 
 import functools
-import statistics
 from collections.abc import Sequence
 
 import numpy as np
 
-from boardrl import arena, intervals, players, progress
+from boardrl import arena, players, progress
 from games.ludo import Ludo
-from launch.papers.cell import Cell, Item, share
+from launch.papers.cell import Cell, Item, mean, share
 
 TOLERANCE = {"% won": 1.0, "points a game": 0.02}  # of a point; a point of 100 is about 0.02 of 3
 LINEUPS = {
@@ -80,12 +79,8 @@ def _returns(lineup: str, games: int, seed: int) -> np.ndarray:
 
 
 def _measure(values: np.ndarray, unit: str) -> tuple[float, float, float]:
-    """(%, low, high) of a truth by Wilson, or (mean, low, high) by the normal approximation."""
-    if unit == "% won":
-        return share(int(values.sum()), len(values))
-    z = statistics.NormalDist().inv_cdf((1 + intervals.CONFIDENCE) / 2)
-    mean, reach = float(values.mean()), float(z * values.std() / np.sqrt(len(values)))
-    return mean, mean - reach, mean + reach
+    """(%, low, high) of a truth, or (mean, low, high)."""
+    return share(int(values.sum()), len(values)) if unit == "% won" else mean(values)
 
 
 ITEMS = {

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from algorithms import dqn
-from boardrl import registry
+from boardrl import checkpoint, registry
 from boardrl.errors import UserError
 from boardrl.experience import Transition
 from boardrl.q_net import QNet
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
 
 GAME = registry.make("tic_tac_toe")
 TINY = dqn.Config(
@@ -127,12 +129,16 @@ def test_what_is_remembered_are_the_players_own_decisions():
     assert not rows.reward[goes_on].any()
 
 
-def test_updates_do_not_retrace_and_repeat_exactly():
+def test_updates_do_not_retrace_and_repeat_exactly_from_a_checkpoint_too(tmp_path):
     runs = []
     for _ in range(2):
         state = dqn.init(TINY, GAME, jax.random.key(5))
         for _ in range(5):
             state, metrics = dqn.update(TINY, GAME, (), state)
+            if int(state.updates) == 2:  # as --resume does
+                at = checkpoint.save(tmp_path / str(len(runs)), state, notes={})
+                template = jax.eval_shape(lambda: dqn.init(TINY, GAME, jax.random.key(0)))
+                state = checkpoint.restore(at, checkpoint.verify(at), template) if runs else state
         runs.append(state)
     chex.assert_trees_all_equal(*runs)
     assert int(state.learned) == 2 * 4  # the first window does not remember enough
@@ -142,13 +148,20 @@ def test_updates_do_not_retrace_and_repeat_exactly():
     assert dqn.update._cache_size() == size
 
 
-def test_recorded_games_are_whole_and_have_their_outcomes():
-    """With γ = ½ and `fifo` alone in one seat: a decision's outcome halves with each decision before the end."""
+@pytest.fixture(scope="module")
+def recorded():
+    """Three games of `fifo` in one seat and a random player in the other, with γ = ½."""
     game = registry.make("ludo:rules=ludopy131,players=2,pieces=1,ring=24,column=2")
     config = dataclasses.replace(
-        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.5
-    )
-    games = jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.key(0))
+        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.5,
+        pretrain_epochs=60, pretrain_batch=16, hidden=(8,),
+    )  # fmt: skip
+    return config, game, jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.key(0))
+
+
+def test_recorded_games_are_whole_and_have_their_outcomes(recorded):
+    """A decision's outcome halves with each decision before the end."""
+    _, game, games = recorded
     valid = np.asarray(games.valid)
     number = int(valid.sum())
     assert valid[:number].all()
@@ -161,16 +174,11 @@ def test_recorded_games_are_whole_and_have_their_outcomes():
     assert (actors >= 0).all()
 
 
-def test_pretraining_moves_values_to_outcomes():
-    game = registry.make("ludo:rules=ludopy131,players=2,pieces=1,ring=24,column=2")
-    config = dataclasses.replace(
-        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.9,
-        pretrain_epochs=60, pretrain_batch=16, hidden=(8,),
-    )  # fmt: skip
+def test_pretraining_moves_values_to_outcomes(recorded):
+    config, game, games = recorded
     net = dqn.value_net(config, game)
     before = net.init(jax.random.key(1))
-    after = jax.jit(dqn.pretrain, static_argnums=(0, 1))(config, game, before, jax.random.key(2))
-    games = jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.split(jax.random.key(2))[0])
+    after = jax.jit(dqn.fit, static_argnums=(0, 1))(config, net, before, games, jax.random.key(2))
     number = int(games.valid.sum())
     games = jax.tree.map(lambda leaf: leaf[:number], games)
     rows = Transition(games.state, games.action, games.outcome, games.outcome, games.state)

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from algorithms import q_strategies
-from boardrl import registry
+from boardrl import checkpoint, registry
 from boardrl.errors import UserError
 from boardrl.experience import Transition
 from boardrl.q_net import QNet
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
 
 LUDO = registry.make("ludo")
 PIG = registry.make("pig:target=6")
@@ -118,12 +120,16 @@ def test_gradients_are_those_of_finite_differences():
         assert float(gradient[index]) == pytest.approx(float(loss(flat + nudge) - loss(flat - nudge)) / 2e-2, abs=1e-3)
 
 
-def test_updates_do_not_retrace_and_repeat_exactly():
+def test_updates_do_not_retrace_and_repeat_exactly_from_a_checkpoint_too(tmp_path):
     runs = []
     for _ in range(2):
         state = q_strategies.init(TINY, PIG, jax.random.key(5))
         for _ in range(3):
             state, metrics = q_strategies.update(TINY, PIG, (), state)
+            if int(state.updates) == 2:  # as --resume does
+                at = checkpoint.save(tmp_path / str(len(runs)), state, notes={})
+                template = jax.eval_shape(lambda: q_strategies.init(TINY, PIG, jax.random.key(0)))
+                state = checkpoint.restore(at, checkpoint.verify(at), template) if runs else state
         runs.append(state)
     chex.assert_trees_all_equal(*runs)
     assert int(state.games) > 0

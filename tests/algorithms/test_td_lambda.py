@@ -114,10 +114,6 @@ def test_updates_do_not_retrace_and_repeat_exactly():
     assert td_lambda.update._cache_size() == size
 
 
-def test_opponents_sit_in_every_seat_in_turn():
-    np.testing.assert_array_equal(td_lambda.seating(4, 4, 2), [[1, 2, 0, 0], [0, 1, 2, 0], [0, 0, 1, 2], [2, 0, 0, 1]])
-
-
 def test_opponents_play_their_own_moves():
     """An opponent that holds at once keeps every total at one throw in its own turns."""
     game = registry.make("pig:players=2,target=60")

@@ -13,6 +13,8 @@ from boardrl import experience, registry, rollout
 from boardrl.experience import NOBODY, Decision, Slot
 from boardrl.players import make
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
 
 def by_hand(rows, *, first=0):
     """[T, 1] slots of rows (player, dice, reward, ended); a decision's memo and choice are its number."""

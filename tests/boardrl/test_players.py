@@ -6,7 +6,6 @@ import functools
 import pathlib
 import re
 from dataclasses import replace
-from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +16,7 @@ from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Makers, Player, make, make_lineup
 from boardrl.policy import Policy, Strategy, Uniform
+from boardrl.run import Learned
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
@@ -87,16 +87,10 @@ def test_makers_add_kinds_that_any_process_finds():
     assert make("random", PIG).makers == ""
 
 
-class Loaded(NamedTuple):
-    game: Game
-    policy: Policy
-    path: pathlib.Path
-
-
 def test_runs_are_recognised_by_their_path(tmp_path):
-    def load(path: pathlib.Path) -> Loaded:
+    def load(path: pathlib.Path) -> Learned:
         assert path == tmp_path
-        return Loaded(PIG, Policy(Uniform(PIG), "learned"), path / "checkpoints" / "7")
+        return Learned(PIG, Policy(Uniform(PIG), "learned"), path / "checkpoints" / "7")
 
     makers = Makers("", {"a run directory": functools.partial(players.learned, load=load)})
     player = make(str(tmp_path), PIG, makers)

@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from boardrl import players
+from games.ludo import Ludo
 from launch import cli, reproduce
-from launch.papers import jumper_baselines, sdu_baselines
+from launch.papers import derakhshan2010, jumper_baselines, sdu_baselines
 from launch.papers.cell import Cell
 
 
@@ -48,6 +51,17 @@ def test_baselines_by_seat_and_by_player(tmp_path, monkeypatch):
     assert items["rotated"][0]["ours"] == pytest.approx(sum(cell["ours"] for cell in semismart) / 4)
 
 
+def test_an_empty_table_plays_as_fifo_does():
+    """Both move the first piece that can be moved, so that the same seed gives the same games."""
+    fifo = players.make("fifo", Ludo(rules="sdu_java"))
+    untrained, expected = (derakhshan2010._returns(player, 32, 3) for player in (derakhshan2010._player(0, 0), fifo))
+    assert untrained.shape == (4, 32)
+    np.testing.assert_array_equal(untrained, expected)
+    middle, low, high = derakhshan2010._points(untrained)
+    assert middle == pytest.approx(10_000 * expected.mean())
+    assert low < middle < high
+
+
 @pytest.mark.parametrize(
     ("cell", "verdict"),
     [
@@ -66,7 +80,7 @@ def test_verdicts(cell, verdict):
     [
         (
             ("--paper=nobody1999",),
-            "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, jumper_baselines",
+            "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, derakhshan2010, jumper_baselines",
         ),
         (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2, readings"),
         (("--games=-1",), "--games=-1 is no number of games"),

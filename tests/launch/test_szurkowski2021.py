@@ -1,0 +1,44 @@
+"""The items of szurkowski2021 on a run made by hand; `launch.reproduce --paper=szurkowski2021 --quick` runs all."""
+
+import json
+
+import pytest
+
+from algorithms import dqn, q_table
+from boardrl import registry
+from launch import reproduce
+from launch.papers import szurkowski2021, trained
+
+
+def strength(kind, games, rate):
+    row = {"kind": kind, "updates": games, "games": games, "opponent": "random", "played": 100, "points": 0.0}
+    return {**row, "win_rate": rate, "low": rate - 0.1, "high": rate + 0.1, "wins": 0, "draws": 0, "losses": 0}
+
+
+def test_the_first_measurement_is_the_pretrained_net(tmp_path, monkeypatch):
+    asked = {}
+
+    def run(name, seed, flags):
+        asked[name] = flags
+        path = tmp_path / name
+        path.mkdir()
+        lines = [strength("strength", 0, 0.2), strength("strength", 5, 0.3), strength("final", 10, 0.4)]
+        (path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    monkeypatch.setattr(trained, "run", run)
+    learned, before = szurkowski2021.dqn(10, 0)
+    assert (learned.what, learned.ours, learned.paper) == ("learned", pytest.approx(40), 24.4)
+    assert (before.what, before.ours, before.paper) == ("pretrained only", pytest.approx(20), 22.5)
+    assert before.paper_error == pytest.approx(5.79, abs=0.01)  # of 200 games
+    assert (tmp_path / "szurkowski2021-dqn.png").exists()
+    (cell,) = szurkowski2021.unprepared(10, 0)
+    assert (cell.paper, asked["szurkowski2021-unprepared"]["pretrain_from"]) == (18.0, "")
+    assert "pretrain_from" not in asked["szurkowski2021-dqn"]
+
+
+def test_presets_are_there_and_the_paper_is_known():
+    assert reproduce.PAPERS["szurkowski2021"] is szurkowski2021
+    assert szurkowski2021.PRESET in dqn.PRESETS
+    assert szurkowski2021.PRESET in q_table.PRESETS
+    assert registry.make(szurkowski2021.GAME).board.goal == 59  # 60 tiles with the base
