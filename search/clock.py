@@ -35,7 +35,8 @@ WORDS = 52
 FIRST_POLL = 64  # nodes
 POLL_NS = 100_000  # between two looks at the clock, about
 STALL_NS = 1_000_000  # a longer time between two looks is not the search's own
-TOLERATED_NS = 5_000_000
+TOLERATED_NS = 1_000_000
+FORGET = 32  # searches in which about two thirds of a long wait are forgotten
 MOST_GROWTH = 4  # of the nodes between two looks: a rate is only known from the past
 
 CLOCK_MONOTONIC = 1
@@ -69,7 +70,7 @@ def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
     control[NODE_LIMIT] = node_limit
     control[DEADLINE] = deadline
     control[BEGAN] = control[LAST_POLL] = now()
-    control[STALL] -= control[STALL] // 4
+    control[STALL] -= control[STALL] // FORGET
     control[NEXT_POLL] = FIRST_POLL
     if node_limit and node_limit < FIRST_POLL:
         control[NEXT_POLL] = node_limit
