@@ -23,7 +23,7 @@ from launch.papers.cell import Cell, Item, mean
 GAME = "ludo:rules=sdu_java"
 PRESET = "derakhshan2010"
 OPPONENT = "semismart"
-FINAL_GAMES = 40_000
+FINAL_GAMES = 10_000  # from each seat; the paper played as many
 # Games of training: printed points in 10,000 games, read off the figure; and what an earlier simulation found.
 FIGURE_4 = {0: (13_600, 13_777), 20_000: (16_200, 17_199), 200_000: (17_600, 17_263)}
 READ_OFF = 200  # how closely a figure can be read
