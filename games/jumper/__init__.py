@@ -11,7 +11,7 @@ from jax import Array
 from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
 from games.jumper import host, picture, players, text, turns
-from games.jumper.features import NAMES, brunton2013, features
+from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
@@ -63,5 +63,5 @@ class Jumper(Rules):
         for algorithm in ("tdleaf", "gradient_fit")
     }
     strategies = {"corner": players.corner, "linear": players.linear}
-    encodings = {"brunton2013": brunton2013}
+    encodings = {"brunton2013": brunton2013, "own_first": own_first}
     values = {"pieces": players.piece_lead}
