@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boardrl import registry
-from launch import cli, lineup, train
+from launch import cli, export, lineup, train
 from launch.papers import brunton2013, trained
 from search.player import SearchPlayer
 
@@ -37,6 +37,18 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     np.testing.assert_array_equal(learned.host.searcher.memory.weights, weights)
     np.testing.assert_array_equal(other.host.searcher.memory.weights, weights)
     assert np.abs(weights).max() > 0
+
+    file = tmp_path / "weights.json"
+    with pytest.raises(SystemExit) as stop:
+        cli.run(export.main, export.Config, argv=["export", f"--run={path}", f"--to={file}"])
+    assert stop.value.code == 0
+    (shipped,) = lineup.make(f"negascout(depth=2,learned={file})", game)
+    assert isinstance(shipped.host, SearchPlayer)
+    np.testing.assert_array_equal(shipped.host.searcher.memory.weights, weights)
+    made_by = json.loads(file.read_text())["made_by"]
+    assert made_by.startswith("python -m launch.train --game=jumper:size=3")
+    assert {"--seed=0", "--games=8", "--depth=1", "--features=extended"} <= set(made_by.split())
+    assert "--decay" not in made_by  # as the algorithm has it
 
 
 def test_figure_4_counts_wins_by_colour(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
