@@ -77,10 +77,10 @@ class Jumper(Rules):
         algorithm: {
             "features": "extended",
             "learning_rate": 2.0,
-            "evaluate_against": "random,brunton2013_even,brunton2013_final",
+            "evaluate_against": f"random,brunton2013_even(depth={depth}),brunton2013_final(depth={depth})",
             "evaluate_opening": 6,
         }
-        for algorithm in ("tdleaf", "gradient_fit")
+        for algorithm, depth in {"tdleaf": 3, "gradient_fit": 2}.items()
     }
     strategies = {"corner": players.corner, "linear": players.linear}
     encodings = {"brunton2013": brunton2013}
