@@ -97,6 +97,7 @@ class Jumper(Rules):
             "opening": 8,
             "learning_rate": 1e-2,
             "evaluate_against": "random,linear(pieces=0.5,safe=0.5)",
+            "evaluate_every": 10_000,
             "evaluate_opening": 6,
         }
     }
