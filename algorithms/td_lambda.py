@@ -37,9 +37,11 @@ class Config:
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
     epsilon: float = setting(0.3, "share of decisions that are random experiments")
+    opening: int = setting(0, "steps that each game of training begins with in which every decision is an experiment")
     learning_rate: float = setting(2e-3, "of the optimizer, at the start")
     falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
     optimizer: Literal["adam", "sgd"] = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
+    momentum: float = setting(0.0, "share of the step before that is added to a plain one")
     loss: Loss = setting("cross_entropy", "how far the net is from its target")
     encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
     fixed_seats: bool = setting(False, "whether output k is seat k's, not of the k-th player after the one who looks")
@@ -83,7 +85,7 @@ class Pending(NamedTuple):
 
 class TrainState(NamedTuple):
     params: Any
-    momentum: Any  # of Adam
+    momentum: Any  # of the optimizer
     lanes: rollout.Lanes
     pending: Pending
     traces: Any  # params with leading axes [B, P] in the backward view, else ()
@@ -121,7 +123,7 @@ class Lesson(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1)}
+    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1), "momentum": (0, 1)}
     for name, (low, high) in bounds.items():
         if not low <= getattr(config, name) <= high:
             raise UserError(f"--{name}={getattr(config, name)} is out of range: expected {low} to {high}")
@@ -287,7 +289,8 @@ def play_window(
         for uniform_roll in uniform[3:] if game.spec.num_outcomes else ():
             lanes, waited = rollout.roll(game, lanes, uniform_roll)
             rolls += waited.sum(dtype=jnp.int32)
-        position, slot = jax.vmap(decide, (0, 0, 1))(lanes.state, seats, uniform[:3])
+        opens = lanes.steps < config.opening
+        position, slot = jax.vmap(decide, (0, 0, 0, 1))(lanes.state, opens, seats, uniform[:3])
         steps = lanes.steps + slot.trail.decided.astype(jnp.int32)
         lanes, ended = rollout.end_games(game, rollout.Lanes(position, steps))
         slot = slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
@@ -311,6 +314,7 @@ def _decide(
     opponents: tuple[Policy, ...],
     params: Any,
     state: Any,
+    opens: Array,
     seat_of: Array,
     uniform: Array,
 ) -> tuple[Any, Window]:
@@ -324,7 +328,7 @@ def _decide(
     best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
 
     sitting = jnp.where(one_hot(player, game.spec.num_players), seat_of, 0).sum()
-    experiment = (uniform[0] < config.epsilon) & (sitting == 0)
+    experiment = (opens | (uniform[0] < config.epsilon)) & (sitting == 0)
     action = jnp.where(experiment, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
     for index, opponent in enumerate(opponents, 1):
         answer = rollout.choose(game, opponent.apply(opponent.params, state), state, uniform[1])
@@ -397,4 +401,6 @@ def _loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targe
 
 
 def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()
+    if config.optimizer == "adam":
+        return optax.scale_by_adam()
+    return optax.trace(config.momentum) if config.momentum else optax.identity()

@@ -13,7 +13,7 @@ from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
 from boardrl.linear import FeatureSet
 from games.jumper import extended, host, picture, players, text, turns
-from games.jumper.features import NAMES, brunton2013, features
+from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
@@ -83,5 +83,5 @@ class Jumper(Rules):
         for algorithm, depth in {"tdleaf": 3, "gradient_fit": 2}.items()
     }
     strategies = {"corner": players.corner, "linear": players.linear}
-    encodings = {"brunton2013": brunton2013}
+    encodings = {"brunton2013": brunton2013, "own_first": own_first}
     values = {"pieces": players.piece_lead}
