@@ -33,7 +33,7 @@ NAMES = (*COUNTS, *(f"{name}_early" for name in COUNTS), "threat", "threats", "c
 
 
 def extended(game: Rules, state: State, player: Array) -> Array:
-    """[24] float32 as `player` sees the board; n = size² cells, each count / n, those of axes / 4n.
+    """[29] float32 as `player` sees the board; n = size² cells, each count / n, those of axes / 4n.
 
     pieces, safe, axes   as in features.py
     attacked_axes        axes along which pieces can be jumped at once: an enemy on one side, nothing on the other
@@ -42,9 +42,12 @@ def extended(game: Rules, state: State, player: Array) -> Array:
     second               pieces beside the edge
     safe_cells           empty cells where an own piece could be jumped along no axis
     own_hops             axes with an own piece on one side of an own piece and nothing on the other
+    landings             empty cells that a hop over any piece leads to
+    chains               empty cells that a hop from such a landing leads to
     …_early              the same times the share of empty cells
     threat, threats      if the player is to move, whether the other has attacked pieces, and how many / n;
                          else the same of its own, negative
+    chain_threat         if the player is to move, its chains / n; else the other's, negative
     tempo                1/8 if the player is to move, else −1/8
     last_move            tempo, its sign changed if the number of empty cells is even
     """
@@ -54,13 +57,14 @@ def extended(game: Rules, state: State, player: Array) -> Array:
     cells = game.num_cells
     leads = (own - other).astype(jnp.float32) / jnp.asarray(_scale(cells))
     moves = state.turn == player
-    attacked = jnp.where(moves, other[COUNTS.index("attacked")], own[COUNTS.index("attacked")])
+    attacked, chains = COUNTS.index("attacked"), COUNTS.index("chains")
+    can_take = jnp.where(moves, other[attacked], own[attacked])
     tempo = jnp.where(moves, 0.125, -0.125).astype(jnp.float32)
     sign = jnp.where(moves, 1, -1)
     rest = [
-        (sign * jnp.minimum(attacked, 1)).astype(jnp.float32) / 8.0,
-        (sign * attacked).astype(jnp.float32) / cells,
-        (sign * jnp.where(moves, own[-1], other[-1])).astype(jnp.float32) / cells,
+        (sign * jnp.minimum(can_take, 1)).astype(jnp.float32) / 8.0,
+        (sign * can_take).astype(jnp.float32) / cells,
+        (sign * jnp.where(moves, own[chains], other[chains])).astype(jnp.float32) / cells,
         tempo,
         jnp.where(empty % 2 == 1, tempo, -tempo),
     ]
@@ -69,9 +73,8 @@ def extended(game: Rules, state: State, player: Array) -> Array:
 
 
 def _counts(size: int, board: Array, colour: Array) -> Array:
-    """[10] int32 of a colour."""
-    own, other, empty = board == colour, (board == WHITE) | (board == BLACK), board == EMPTY
-    other = other & ~own
+    """[12] int32 of a colour."""
+    own, other, empty = board == colour, board == 3 - colour, board == EMPTY
     jumpable, attacked, hops = [], [], []
     for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):
         step = row * size + column

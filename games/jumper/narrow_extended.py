@@ -17,7 +17,7 @@ FIRST_ROW = np.uint64(0xFF)
 
 @numba.njit(cache=True, nogil=True)
 def features(row: np.ndarray, seat: Int, out: np.ndarray, work: np.ndarray) -> None:
-    """Writes the features of extended.py into out [24]."""
+    """Writes the features of extended.py into out [29]."""
     mine, theirs, empty = row[seat], row[1 - seat], row[EMPTY]
     size = size_of(row[REST])
     cells = np.float32(size * size)

@@ -15,11 +15,11 @@ import numpy as np
 
 from boardrl import arena, host, progress, registry
 from launch import bench_search, lineup
-from launch.papers import jumper_limits, jumper_round_robin, trained
+from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, share
 
 DEPTH = 5
-MLP_GAMES = 100_000  # of training, where the paper's player has 50,000
+MLP_GAMES = 50_000  # of training, as the paper's
 PLAIN = {"deepening": False}
 
 # Player: searcher, its options, and the milliseconds that the paper prints.
@@ -174,6 +174,18 @@ ITEMS = {
         quick=200,
     ),
     "fig4": Item("Figure 4: TD-Leaf against fixed weights", FULL, figure_4, NOTES, quick=200),
+    "fig5": Item(
+        "Figure 5: the net's lead in pieces after learning by self-play",
+        40_000,
+        jumper_mlp.cells,
+        (
+            f"{jumper_mlp.PLAYED} games a point as White after {jumper_mlp.OPENING} random moves; the search is "
+            f"{jumper_mlp.SEARCH} with the paper's weights.",
+            "The paper prints no numbers: its curves rise, and are flat after about 20,000 games.",
+        ),
+        unit="games of training",
+        quick=2000,
+    ),
     "limits": Item(
         "15 s a game and 1024 KB: the shipped player against alpha-beta to depth 5 with learned weights",
         200,

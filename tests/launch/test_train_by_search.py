@@ -11,7 +11,7 @@ import pytest
 
 from boardrl import registry
 from launch import cli, export, lineup, train
-from launch.papers import brunton2013, jumper_limits, jumper_round_robin, trained
+from launch.papers import brunton2013, jumper_limits, jumper_mlp, jumper_round_robin, trained
 from search.player import SearchPlayer
 
 SMALL = ("--depth=1", "--kilobytes=256", "--batch=4", "--log_every=1", "--evaluate_games=1", "--final_games=1")
@@ -96,3 +96,21 @@ def test_limits_are_measured_from_outside(tmp_path: pathlib.Path, monkeypatch: p
     assert file.read_text() == kept
     jumper_limits.cells("jumper_best(game_ms=60)", "alphabeta(depth=2)", 2, 0)
     assert len(list(tmp_path.iterdir())) == 2  # games of other players are not mixed in
+
+
+def test_figure_5_counts_the_lead_in_pieces(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    monkeypatch.setattr(jumper_mlp, "SIZES", (3,))
+    monkeypatch.setattr(jumper_mlp, "POINTS", 2)
+    monkeypatch.setattr(jumper_mlp, "PLAYED", 2)
+    cells = jumper_mlp.cells(200, 0)
+    assert [cell.row.partition(", ")[0] for cell in cells] == ["3×3"] * 3
+    assert all(-9 <= cell.low <= cell.ours <= cell.high <= 9 for cell in cells)
+    (picture,) = tmp_path.glob("*.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    (kept,) = tmp_path.glob("*-fig5.jsonl")
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert len(lines) == 9  # three points against each of three
+    assert cells[-1].ours == pytest.approx(np.mean(lines[-1]["found"]))
+    # Two that move at random end with all cells filled: what the one has the other has not, but for dead cells.
+    assert all(abs(lead) <= 9 for lead in jumper_mlp.leads("jumper:size=3", "random", "corner", 0))
