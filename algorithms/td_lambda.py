@@ -130,6 +130,8 @@ def check(config: Config, game: Game[Any]) -> None:
     for name in ("games", "lanes", "parts", "window"):
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if config.opening < 0:
+        raise UserError(f"--opening={config.opening} is no number of steps: expected 0 or more")
     if config.lanes % config.parts:
         raise UserError(f"--parts={config.parts} does not divide --lanes={config.lanes}: expected 1 or a divisor")
     if config.thin < 1 or config.window % config.thin:

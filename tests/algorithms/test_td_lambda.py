@@ -181,6 +181,7 @@ def test_opponents_play_their_own_moves():
         ({"hidden": (0,)}, "--hidden=0"),
         ({"opponents": "random,random"}, "fewer than 2"),
         ({"thin": 5}, "--thin=5 does not divide --window=12"),
+        ({"opening": -1}, "--opening=-1 is no number of steps"),
         ({"parts": 4}, "--parts=4 does not divide --lanes=6"),
         ({"thin": 2, "view": "backward"}, "--thin=2 needs --view=forward"),
         ({"encoding": "braille"}, "--encoding=braille is not one of tic_tac_toe; expected one of none"),
@@ -225,6 +226,35 @@ def test_plain_steps_follow_the_summed_gradient():
     wanted = jax.tree.map(lambda p, g: np.array(p - 0.01 * g), state.params, gradient)
     after, _ = td_lambda.update(config, game, (), state)
     chex.assert_trees_all_close(after.params, wanted, atol=1e-6)
+
+
+def test_momentum_adds_a_share_of_the_step_before():
+    """After the same first step, the second differs by that share of the first, as both have played the same window."""
+    game = registry.make("tic_tac_toe")
+    plain = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
+    params = []
+    for config in (plain, dataclasses.replace(plain, momentum=0.5)):
+        state = td_lambda.init(config, game, jax.random.key(1))
+        steps = [jax.tree.map(np.array, state.params)]
+        for _ in range(2):
+            state, _ = td_lambda.update(config, game, (), state)
+            steps.append(jax.tree.map(np.array, state.params))
+        params.append(steps)
+    chex.assert_trees_all_equal(params[0][1], params[1][1])
+    wanted = jax.tree.map(lambda p0, p1, p2: p2 + 0.5 * (p1 - p0), *params[0])
+    chex.assert_trees_all_close(params[1][2], wanted, atol=1e-6)
+
+
+def test_games_open_with_experiments():
+    game = registry.make("tic_tac_toe")
+    never = dataclasses.replace(TINY, epsilon=0.0)
+    state = td_lambda.init(never, game, jax.random.key(1))
+    key = jax.random.key(2)
+    always = play(dataclasses.replace(never, epsilon=1.0), game, (), state, key)
+    chex.assert_trees_all_equal(play(dataclasses.replace(never, opening=99), game, (), state, key), always)
+    explored = play(dataclasses.replace(never, opening=3), game, (), state, key).window.trail.explored[1:]
+    assert explored[:3].any(1).all()
+    assert not explored[3:5].any()  # no game is over before the fifth move
 
 
 def test_thinning_takes_one_turn_of_each_group():
