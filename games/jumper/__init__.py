@@ -85,19 +85,19 @@ class Jumper(Rules):
         # The paper's inputs, seen from either side alike. Both sides greedy would play few games over and over, so that
         # each begins with moves at random.
         "td_lambda": {
-            "games": 60_000,
-            "lanes": 64,
+            "games": 200_000,
+            "lanes": 128,
             "parts": 2,
             "window": 8,
-            "hidden": (64, 64),
+            "hidden": (128, 64),
             "encoding": "own_first",
-            "separate": True,
-            "decay": 0.9,
+            "decay": 0.8,
             "epsilon": 0.05,
             "opening": 8,
-            "learning_rate": 1e-2,
+            "learning_rate": 5e-3,
             "evaluate_against": "random,linear(pieces=0.5,safe=0.5)",
-            "evaluate_every": 10_000,
+            "evaluate_every": 20_000,
+            "evaluate_games": 500,
             "evaluate_opening": 6,
         }
     }
