@@ -14,7 +14,6 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import rich.console
 import rich.table
 
 from boardrl import progress
@@ -85,7 +84,7 @@ def _show(config: Config, results: Sequence[dict[str, Any]]) -> None:
         ratio = f"{r['ratio']:.2f}  ({r['ratio_low']:.2f} to {r['ratio_high']:.2f})" if compared else ""
         theirs = f"{r['peer']:,.0f}" if compared else ""
         table.add_row(r["name"], r["unit"], f"{r['ours']:,.0f}", r.get("peer_name", ""), theirs, ratio)
-    rich.console.Console().print(table)
+    output.console().print(table)
 
 
 if __name__ == "__main__":

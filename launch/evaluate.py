@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import rich.console
 import rich.table
 from rich.text import Text
 
@@ -24,8 +23,6 @@ from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Player
 from launch import cli, lineup, output
-
-WIDE = 200  # columns where no terminal says how many
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,9 +48,7 @@ def main(settings: Settings) -> None:
         raise UserError(f"--processes={settings.processes} is too few; expected at least 1")
     play = _round_robin if settings.round_robin else _match
     numbers, tables = play(game, players, settings)
-    console = rich.console.Console()
-    if not console.is_terminal:
-        console.width = WIDE
+    console = output.console()
     console.print(*tables, sep="\n")
     output.write_json(path, numbers)
 

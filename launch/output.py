@@ -1,4 +1,4 @@
-"""Files that commands write for their users: whole or not at all, and never silently over another."""
+"""What commands write for their users: tables, and files whole or not at all, never silently over another."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import json
 import pathlib
 from typing import Any
 
+import rich.console
+
 from boardrl import atomic
 from boardrl.errors import UserError
+
+WIDE = 200  # columns where no terminal says how many
+
+
+def console() -> rich.console.Console:
+    """Where tables go: as wide as the terminal, or wide enough for all columns in a file or a pipe."""
+    made = rich.console.Console()
+    if not made.is_terminal:
+        made.width = WIDE
+    return made
 
 
 def free_path(flag: str, text: str, *, overwrite: bool) -> pathlib.Path | None:

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-import rich.console
 import rich.table
 
 from boardrl import options
@@ -32,7 +31,6 @@ from launch.papers import (
 )
 from launch.papers.cell import Cell, Item
 
-WIDE = 200  # columns where no terminal says how many
 PAPERS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
     for module in (alhajry2012, brunton2013, derakhshan2010, jumper_baselines, sdu_baselines, szurkowski2021)
@@ -88,9 +86,7 @@ def _record(cell: Cell) -> dict[str, Any]:
 
 
 def _show(item: Item, games: int, cells: Sequence[Cell], *, quick: bool) -> None:
-    console = rich.console.Console()
-    if not console.is_terminal:
-        console.width = WIDE
+    console = output.console()
     table = rich.table.Table(
         title=f"{'Quick look: ' if quick else ''}{item.title} ({games:,} {item.unit})", title_justify="left"
     )
