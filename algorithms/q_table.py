@@ -38,6 +38,7 @@ class Config:
     among: str = setting("", "a scripted player of the game whose possible actions alone are considered; empty: all")
     entries: int = setting(1 << 18, "size of the table, a power of 2")
     rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
+    exclusive: bool = setting(False, "of the rewards that one step brings, only the first of the list counts")
     discount: float = setting(1.0, "gamma: what the value of a player's next decision counts")
     learning_rate: float = setting(0.1, "alpha at the start")
     learning_rate_end: float = setting(0.1, "the same at the end of a straight line")
@@ -65,15 +66,19 @@ PRESETS: dict[str, dict[str, Any]] = {
         "epsilon_end": 1.0,
         "games_per_update": 1000,
     },
-    # Durocher's table as szurkowski2021 prints it; rewards of kinds of moves are those of the events that they bring.
+    # Durocher's tables as szurkowski2021 describes them, one for each piece: a move is of one kind, the first that fits
+    # of those in the order of `durocher` (which is ours), and has the reward of that kind.
     "szurkowski2021": {
-        "games": 1_000,
+        "games": 100,
+        "opponents": "random,random,random",
         "learners": 1,
-        "encoding": "durocher",
+        "encoding": "durocher_by_piece",
         "joint": False,
         "among": "random(prefer_release=true)",
-        "entries": 64,
-        "rewards": "release=0.25,goal=0.9,star_jump=0.5,globe_on_way=0.4,blockade=0.2,knock=0.5,safe_zone=0.4",
+        "entries": 256,
+        "rewards": "release=0.25,goal=0.9,overshoot=0,knock=0.5,star_jump=0.5,globe_on_way=0.4,goal_zone=0.4,"
+        "blockade=0.2,moved=0.0001",
+        "exclusive": True,
         "discount": 0.6,
         "learning_rate": 0.4,
         "learning_rate_end": 0.4,
@@ -131,7 +136,7 @@ def update(
     epsilon = experience.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
     rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
     seats = game.spec.num_players - len(opponents)
-    plays = tabular.Plays(config.learners or seats, len(opponents), float(epsilon))
+    plays = tabular.Plays(config.learners or seats, len(opponents), float(epsilon), config.exclusive)
     high, low = (int(word) for word in np.asarray(state.key))
     numbers = range(done, done + config.games_per_update)
     frozen = Table(*map(np.asarray, state.table))  # by which is played, while the copy learns

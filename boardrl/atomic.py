@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
+from collections.abc import Iterator
+
+from boardrl.errors import UserError
 
 SUFFIX = ".tmp"  # of what is not yet in place; left over only by a process that was killed
 
@@ -12,10 +16,29 @@ SUFFIX = ".tmp"  # of what is not yet in place; left over only by a process that
 def write(path: pathlib.Path, data: bytes) -> None:
     """Replaces a file in one step."""
     draft = temporary(path)
-    draft.write_bytes(data)
-    sync(draft)
-    draft.replace(path)
-    sync(path.parent)
+    with writing(path, draft):
+        draft.write_bytes(data)
+        sync(draft)
+        draft.replace(path)
+        sync(path.parent)
+
+
+@contextlib.contextmanager
+def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str = "try again") -> Iterator[None]:
+    """Says a full disk or a place that is closed in one sentence, and removes what was half written.
+
+    Args:
+      then: what to do once there is room.
+    """
+    try:
+        yield
+    except OSError as error:
+        if draft is not None:
+            _remove(draft)
+        raise UserError(
+            f"{str(path)!r} cannot be written: {error.strerror or error}; make room there or mend its permissions, "
+            f"then {then}"
+        ) from None
 
 
 def place(draft: pathlib.Path, folder: pathlib.Path) -> None:
@@ -36,7 +59,7 @@ def temporary(path: pathlib.Path) -> pathlib.Path:
 def clean(folder: pathlib.Path) -> None:
     """Removes what a killed process left unfinished in a folder; only for who holds the run's lock."""
     for left in folder.glob(f".*{SUFFIX}"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
+        _remove(left)
 
 
 def sync(path: pathlib.Path) -> None:
@@ -46,3 +69,7 @@ def sync(path: pathlib.Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _remove(path: pathlib.Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

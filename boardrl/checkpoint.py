@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pathlib
+import re
 import shutil
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -36,16 +38,25 @@ class Manifest(NamedTuple):
 
 def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathlib.Path:
     """Writes a TrainState to `folder/<updates>`, whole or not at all."""
-    arrays = {name: np.asarray(leaf) for name, leaf in _named(state).items()}
-    updates = int(state.updates)
-    path = folder / str(updates)
+    path = folder / str(int(state.updates))
     draft = atomic.temporary(path)
     if draft.exists():
         shutil.rmtree(draft)
     draft.mkdir(parents=True)
+    try:
+        _write(draft, state, notes)
+        atomic.place(draft, path)
+    except OSError:  # such as a full disk, on which what is half written would be in the way
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return path
+
+
+def _write(draft: pathlib.Path, state: Any, notes: Mapping[str, Any]) -> None:
+    arrays = {name: np.asarray(leaf) for name, leaf in _named(state).items()}
     _write_arrays(draft / ARRAYS, {name: array for name, array in arrays.items() if array.size})
     manifest = Manifest(
-        updates=updates,
+        updates=int(state.updates),
         games=int(state.games),
         leaves={name: _kind(array) for name, array in arrays.items()},
         files={str(file.relative_to(draft)): _hash(file) for file in sorted(draft.rglob("*")) if file.is_file()},
@@ -53,8 +64,6 @@ def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathl
     )
     body = {"format": FORMAT, **manifest._asdict()}
     (draft / MANIFEST).write_text(json.dumps({"sha256": _seal(body), "manifest": body}, indent=1) + "\n")
-    atomic.place(draft, path)
-    return path
 
 
 def steps(folder: pathlib.Path) -> list[int]:
@@ -148,8 +157,13 @@ def _hash(path: pathlib.Path) -> str:
 def _write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
     import orbax.checkpoint as ocp  # here, as commands that read no checkpoint need not wait for this import
 
-    with ocp.Checkpointer(ocp.PyTreeCheckpointHandler()) as checkpointer:
-        checkpointer.save(path.absolute(), ocp.args.PyTreeSave(arrays))
+    try:
+        with ocp.Checkpointer(ocp.PyTreeCheckpointHandler()) as checkpointer:
+            checkpointer.save(path.absolute(), ocp.args.PyTreeSave(arrays))
+    except ValueError as error:  # what it says of a full disk is a text that ends in [os_error_code='28']
+        if (code := re.search(r"os_error_code='(\d+)'", str(error))) is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error
 
 
 def _read_arrays(path: pathlib.Path, names: list[str]) -> dict[str, np.ndarray]:

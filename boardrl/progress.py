@@ -36,7 +36,8 @@ class Bar:
         of = f"/{self._total:,}" if self._total else ""
         line = f"{done:,}{of} {self._unit}  {rate:,.0f} {self._unit}/s"
         if self._total:
-            left = (self._total - done) / rate if rate > 0 else float("inf")
+            # The last games that end together may be more than were wanted.
+            left = max(self._total - done, 0) / rate if rate > 0 else float("inf")
             line += f"  {clock(left)} left"
         if self._console.is_terminal:
             self._draw(done, line, note)

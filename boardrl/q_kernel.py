@@ -30,7 +30,7 @@ END = -1  # where a lesson leads if the game is over
 
 
 @njit(cache=True, nogil=True)
-def play(first, last, seed, learners, rivals, epsilon, worth, table, book):
+def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, book):
     """(games, records, lessons) of the games from number `first` up to before `last`, or as many as the book has
     room for.
 
@@ -38,6 +38,7 @@ def play(first, last, seed, learners, rivals, epsilon, worth, table, book):
     and do not, then `rivals`.
 
     Args:
+      exclusive: whether of the rewards of one step only the first in their list counts.
       worth: three arrays of float32, of the events that own decisions, others' and the dice can bring.
       table: (keys, values, counts) of a hash table.
       book: the arrays of `tabular.Book`, see there.
@@ -99,10 +100,10 @@ def play(first, last, seed, learners, rivals, epsilon, worth, table, book):
                 if pending[player] >= 0 and player != seat:
                     if seat == -1 and len(worth_dice):
                         dice_events(row, after, player, events, work_q)
-                        reward_of[pending[player]] += total(worth_dice, events)
+                        reward_of[pending[player]] += total(worth_dice, events, exclusive)
                     elif seat >= 0 and len(worth_other):
                         other_events(row, after, player, events, work_q)
-                        reward_of[pending[player]] += total(worth_other, events)
+                        reward_of[pending[player]] += total(worth_other, events, exclusive)
             row, after = after, row
             seat = actor(row, work)
         if seat == -2:  # of a game that was cut, nobody knows what the last decisions led to
@@ -115,7 +116,7 @@ def play(first, last, seed, learners, rivals, epsilon, worth, table, book):
             encode(before_of[record], key_of[record], work_q)
         for record in range(begun, records):
             own_events(before_of[record], after_of[record], seat_of[record], events, work_q)
-            reward_of[record] += total(worth_own, events)
+            reward_of[record] += total(worth_own, events, exclusive)
     return last - first, records, lessons
 
 
@@ -149,11 +150,13 @@ def learn(lessons, rate, discount, table, book, used, room):
 
 
 @njit(cache=True, nogil=True)
-def total(worth, events):
-    """What some events are worth together."""
+def total(worth, events, exclusive):
+    """What some events are worth together, or the first of those that happened by itself."""
     got = 0.0
     for event in range(len(worth)):
         got += worth[event] * events[event]
+        if exclusive and events[event] != 0:
+            break
     return got
 
 

@@ -10,6 +10,7 @@ runs/<game>-<algo>-<time>-s<seed>/
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import fcntl
 import itertools
@@ -117,7 +118,8 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         for file in self._files.values():
-            file.close()
+            with contextlib.suppress(OSError):  # what could not be written was said when it was tried
+                file.close()
         self._lock.close()
 
     def write_config(self, stored: Mapping[str, Any]) -> None:
@@ -127,20 +129,22 @@ class Run:
     def log(self, name: str, row: Mapping[str, Any]) -> None:
         """Adds a line to one of LOGS."""
         self.logs[name].append(dict(row))
-        self._files[name].write(json.dumps(row, allow_nan=False).encode() + b"\n")
-        self._files[name].flush()
+        with self._writing():
+            self._files[name].write(json.dumps(row, allow_nan=False).encode() + b"\n")
+            self._files[name].flush()
 
     def save(self, state: Any, *, place: Mapping[str, Any], keep: int) -> None:
         """Keeps a TrainState, the loop's `place` and how long the logs are now.
 
         A checkpoint of the same update is as good as a new one: what follows from it is the same.
         """
-        for name in LOGS:
-            atomic.sync(self.path / name)
-        if int(state.updates) not in checkpoint.steps(self.checkpoints):
-            lengths = {name: file.tell() for name, file in self._files.items()}
-            checkpoint.save(self.checkpoints, state, notes={"lengths": lengths, "place": dict(place)})
-            checkpoint.prune(self.checkpoints, keep=keep)
+        with self._writing():
+            for name in LOGS:
+                atomic.sync(self.path / name)
+            if int(state.updates) not in checkpoint.steps(self.checkpoints):
+                lengths = {name: file.tell() for name, file in self._files.items()}
+                checkpoint.save(self.checkpoints, state, notes={"lengths": lengths, "place": dict(place)})
+                checkpoint.prune(self.checkpoints, keep=keep)
 
     def newest(self) -> int:
         """The update of the newest checkpoint."""
@@ -173,6 +177,10 @@ class Run:
         if damaged or self._files["metrics.jsonl"].tell():
             raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from; start a new run")
         return None
+
+    def _writing(self) -> contextlib.AbstractContextManager[None]:
+        """Says a full disk in one sentence; the newest checkpoint stays as it is."""
+        return atomic.writing(self.path, then=f"go on with --resume={self.path}")
 
     def _cut(self, name: str, length: int) -> None:
         self._files[name].truncate(length)

@@ -137,6 +137,7 @@ class Plays(NamedTuple):
     learners: int  # seats
     rivals: int  # seats
     epsilon: float  # share of decisions that are random
+    exclusive: bool = False  # of the rewards that one step brings, only the first counts
 
 
 class Causes(NamedTuple):

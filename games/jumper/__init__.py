@@ -81,6 +81,25 @@ class Jumper(Rules):
             "evaluate_opening": 6,
         }
         for algorithm, depth in {"tdleaf": 3, "gradient_fit": 2}.items()
+    } | {
+        # The paper's inputs, seen from either side alike. Both sides greedy would play few games over and over, so that
+        # each begins with moves at random.
+        "td_lambda": {
+            "games": 60_000,
+            "lanes": 64,
+            "parts": 2,
+            "window": 8,
+            "hidden": (64, 64),
+            "encoding": "own_first",
+            "separate": True,
+            "decay": 0.9,
+            "epsilon": 0.05,
+            "opening": 8,
+            "learning_rate": 1e-2,
+            "evaluate_against": "random,linear(pieces=0.5,safe=0.5)",
+            "evaluate_every": 10_000,
+            "evaluate_opening": 6,
+        }
     }
     strategies = {"corner": players.corner, "linear": players.linear}
     encodings = {"brunton2013": brunton2013, "own_first": own_first}

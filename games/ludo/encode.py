@@ -134,6 +134,15 @@ def durocher(game: LudoRules, state: State) -> Array:
     return _with_pass(game, jnp.stack([piece, kind], 1))
 
 
+def durocher_by_piece(game: LudoRules, state: State) -> Array:
+    """[A, 3] int32: the number of each piece, then the same: a table for each piece, 160 values with 10 kinds of moves.
+
+    szurkowski2021, section 3.1, counts as many, though it prints 9 kinds.
+    """
+    actions = jnp.arange(game.spec.num_actions, dtype=jnp.int32)
+    return jnp.concatenate([actions[:, None], durocher(game, state)], 1)
+
+
 ENCODINGS = {
     "alhajry_objective": alhajry_objective,
     "alhajry_subjective": alhajry_subjective,
@@ -145,6 +154,7 @@ ACTION_ENCODINGS = {
     "derakhshan": derakhshan,
     "saederup": saederup,
     "durocher": durocher,
+    "durocher_by_piece": durocher_by_piece,
 }
 
 

@@ -133,6 +133,23 @@ def safe_zone(game: LudoRules, before: State, after: State, player: Array) -> Ar
     )
 
 
+def goal_zone(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece is moved to a place in the column, from outside or within (Durocher, in szurkowski2021)."""
+    move, column = _move(before, after), _column(game)
+    return _by(game, before, player, move.moved & (move.after >= column) & (move.after < game.board.goal))
+
+
+def overshoot(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece is moved back, as the die showed more than it had to go."""
+    move = _move(before, after)
+    return _by(game, before, player, move.moved & (move.before != BASE) & (move.before + before.die > game.board.goal))
+
+
+def moved(game: LudoRules, before: State, after: State, player: Array) -> Array:
+    """A piece is moved, and not sent home by that."""
+    return _by(game, before, player, _move(before, after).moved)
+
+
 def goal(game: LudoRules, before: State, after: State, player: Array) -> Array:
     """A piece comes to the goal."""
     move = _move(before, after)
@@ -143,7 +160,8 @@ EVENTS = {
     function.__name__: function
     for function in (
         *(release, defend, knock, lost, repelled, not_hit, near_enemy, foremost, foremost_outside),
-        *(blockade, blockade_in_danger, globe, globe_on_way, star, star_jump, safe_zone, goal),
+        *(blockade, blockade_in_danger, globe, globe_on_way, star, star_jump, safe_zone, goal_zone, overshoot, goal),
+        moved,
     )
 }
 CAUSES = dict.fromkeys(EVENTS, "own") | {"lost": "decisions", "not_hit": "decisions"}
@@ -188,5 +206,5 @@ def _moves_first_of(game: LudoRules, before: State, after: State, player: Array,
 def _joins(game: LudoRules, move: _Move) -> Array:
     """[N, N] bool: piece i was moved onto the ring square of piece j, another one."""
     same = (move.after[:, None] == move.after[None]) & ~jnp.eye(move.after.shape[0], dtype=bool)
-    on_ring = (move.after >= START) & (move.after <= game.board.track)
+    on_ring = (move.after >= START) & (move.after < _column(game))
     return same & (move.moved & on_ring)[:, None]

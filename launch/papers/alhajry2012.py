@@ -11,12 +11,14 @@ import pathlib
 import typing
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from boardrl import arena, intervals, players, progress
 from games.ludo import Ludo
 from games.ludo.strategies import Threat
 from launch import lineup
 from launch.papers import trained
-from launch.papers.cell import Cell, Item
+from launch.papers.cell import Cell, Item, mean
 
 TOLERANCE = 1.5  # points, to the numbers of the earlier simulation
 
@@ -96,7 +98,30 @@ FINAL_GAMES = 20_000  # 4 seats of 5,000
 
 def figure(name: str, games: int, seed: int) -> Sequence[Cell]:
     """Trains by the paper's settings, and measures against three random players and against three experts."""
-    return trained.cells(_trained(name, games, seed), ITEMS[name].title, FIGURES[name][2])
+    algo, _, printed = FIGURES[name]
+    path = _trained(name, games, seed)
+    cells = trained.cells(path, ITEMS[name].title, printed)
+    return [*cells, *_level(path, games, printed)] if algo == QL else cells
+
+
+def _level(path: pathlib.Path, games: int, printed: Figures) -> list[Cell]:
+    """The mean of the measurements in the last quarter, as the noisy curve of Q-learning is described in the paper."""
+    since = 3 * games // 4
+    rates: dict[str, list[float]] = {}
+    for row in trained.rows(path, "strength", "final"):
+        if row["games"] >= since:
+            rates.setdefault(row["opponent"], []).append(100 * row["win_rate"])
+    return [
+        Cell(
+            f"vs 3 {opponent}",
+            f"mean of {len(found)} from {since:,} games on",
+            "% won",
+            *mean(np.array(found)),
+            paper=printed[opponent][0] if opponent in printed else None,
+            paper_error=printed[opponent][1] if opponent in printed else 0.0,
+        )
+        for opponent, found in rates.items()
+    ]
 
 
 def best(games: int, seed: int) -> Sequence[Cell]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boardrl import atomic, plots
+from boardrl import atomic, options, plots
+from boardrl import run as runs
+from boardrl.errors import UserError
 from launch import cli, train
 from launch.papers.cell import Cell
 
@@ -17,8 +20,11 @@ FOLDER = pathlib.Path("runs") / "reproduce"
 def run(name: str, seed: int, flags: Mapping[str, Any]) -> pathlib.Path:
     """The run directory of a finished training by `launch.train` with these flags; what is there is not done again."""
     path = FOLDER / f"{name}-{flags['games']}-s{seed}"
+    begun = (path / "config.json").exists()
+    if begun:
+        _check_unchanged(path, flags)
     if not rows(path, "final"):
-        asked = {"resume": path} if (path / "config.json").exists() else {"run": path, "seed": seed, **flags}
+        asked = {"resume": path} if begun else {"run": path, "seed": seed, **flags}
         arguments = [f"--{flag}={value}" for flag, value in asked.items()]
         try:
             cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *arguments])
@@ -26,6 +32,25 @@ def run(name: str, seed: int, flags: Mapping[str, Any]) -> pathlib.Path:
             if ended.code:
                 raise
     return path
+
+
+def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
+    """Refuses a run of other settings than today's: its figures would be taken for theirs."""
+    own = {field.name for field in dataclasses.fields(train.TrainConfig)}
+    wanted: dict[str, Any] = {}
+    for section in train.more(train.TrainConfig(**{name: flags[name] for name in own & flags.keys()})).sections:
+        wanted |= dataclasses.asdict(section.config()) | dict(section.defaults)
+    wanted |= {name: value for name, value in flags.items() if name not in own}
+    stored = runs.read_config(path)
+    had = stored["settings"] | stored["schedule"]
+    for name, value in wanted.items():
+        derived = name == "evaluate_every" and not value  # 0: it follows from the games
+        then, now = (options.format_options({name: one}) for one in (had.get(name), value))
+        if not derived and then != now:
+            raise UserError(
+                f"{str(path)!r} was trained with {then}, where it is {now} now; move it to another place, so that it "
+                "is trained anew"
+            )
 
 
 def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import q_table
-from boardrl import arena, checkpoint, solve, tabular
+from boardrl import arena, checkpoint, experience, q_kernel, rewards, rollout, solve, tabular
 from boardrl.errors import UserError
 from boardrl.players import Player, make
 from games.ludo import Ludo
@@ -82,6 +82,42 @@ def test_opponents_and_other_seats_do_not_learn():
 def test_presets_fit_ludo(name):
     config = q_table.Config(**q_table.PRESETS[name])
     q_table.check(config, Ludo(rules="sdu_java"))
+
+
+def test_only_the_first_reward_counts_if_they_are_exclusive():
+    worth, events = np.array([0.5, -2.0, 8.0], np.float32), np.array([0, 2, 1, 0], np.float32)
+    assert q_kernel.total(worth, events, False) == -4 + 8
+    assert q_kernel.total(worth, events, True) == -4
+    assert q_kernel.total(worth, np.zeros(4, np.float32), True) == 0
+
+
+def test_durochers_moves_are_worth_what_the_paper_prints():
+    """Along random games, the first reward of the preset's list that a move brings is that of the move's kind."""
+    game = Ludo(rules="ludopy131")
+    worth = rewards.parse(q_table.PRESETS["szurkowski2021"]["rewards"], game)
+
+    def decide(state, uniform):
+        action = rollout.sample_evenly(game.legal(state), uniform[1])
+        return experience.Decision(action, action, state)
+
+    def first(state, action, player):
+        after = game.step(state, action)
+        happened = rewards.counts(game, tuple(worth), state, after)[player] != 0
+        kind = game.action_encodings["durocher"](game, state)[action, 1]
+        home = (game.mine(state)[action] != 0) & (after.pieces[player, action] == 0)
+        return jnp.argmax(happened), kind, home
+
+    @jax.jit
+    def play(key):
+        _, slots = experience.play(game, decide, (), {}, rollout.start(game, 16), key, num_turns=500)
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), slots)
+        return flat.player, jax.vmap(first)(flat.memo, flat.choice, jnp.maximum(flat.player, 0))
+
+    player, (event, kind, home) = jax.tree.map(np.asarray, play(jax.random.key(0)))
+    table = np.array([0.25, 0.0001, 0.9, 0.5, 0.4, 0.2, 0.5, 0, 0.4])  # its Table 1, in the order of the kinds
+    told = (player >= 0) & ~home  # of a piece that is sent home by its own move the paper says nothing
+    np.testing.assert_allclose(np.array(list(worth.values()))[event[told]], table[kind[told]])
+    assert set(kind[told]) == set(range(9))
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,13 @@ def test_a_restart_forgets_how_long_compiling_took(clock, capfd):
     assert capfd.readouterr().err == "train: 300/1,000 games  50 games/s  0:14 left\n"
 
 
+def test_more_than_was_wanted_leaves_no_time_below_zero(clock, capfd):
+    with progress.track("train", 1000, "games") as bar:
+        clock.now += 4
+        bar.update(1200)
+    assert capfd.readouterr().err == "train: 1,200/1,000 games  300 games/s  0:00 left\n"
+
+
 def test_a_part_speaks_through_the_whole(clock, capfd):
     with progress.track("train", 1000, "games") as bar:
         bar.update(500)

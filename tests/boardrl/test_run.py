@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -180,6 +181,30 @@ def test_bad_configs_are_one_sentence(path, case):
     with pytest.raises(UserError, match=sentence) as error:
         run.Run.resume(path)
     assert "\n" not in str(error.value)
+
+
+def test_a_full_disk_is_one_sentence_when_a_line_is_written(path):
+    """/dev/full is a disk without room."""
+    (path / "metrics.jsonl").unlink()
+    (path / "metrics.jsonl").symlink_to("/dev/full")
+    sentence = rf"'{path}' cannot be written: No space left on device; make room .* then go on with --resume={path}"
+    with pytest.raises(UserError, match=sentence), run.Run.resume(path) as opened:
+        opened.log("metrics.jsonl", {"updates": 50})
+
+
+def test_a_full_disk_is_one_sentence_when_a_checkpoint_is_written(path, first):
+    """No file may be longer than a few bytes here, as orbax's own code finds out; the checkpoints before stay."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with run.Run.resume(path) as opened:
+        before = {file: file.read_bytes() for file in opened.checkpoints.rglob("*") if file.is_file()}
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+        try:
+            with pytest.raises(UserError, match=rf"'{path}' cannot be written: File too large; make room"):
+                opened.save(first._replace(updates=np.int32(50)), place={}, keep=1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert {file: file.read_bytes() for file in opened.checkpoints.rglob("*") if file.is_file()} == before
+    assert restore(path, first)[0][1] == {"evaluated": 30}
 
 
 def test_another_living_process_is_refused(path, first):

@@ -116,3 +116,10 @@ def test_encodings_follow_the_size_of_the_game():
     assert seen.shape == (2 * 20 + 2,)
     assert parts(seen[:20]) == {1: 0.5, 17: 0.5}
     assert parts(seen[20:40]) == {0: 0.5, 19: 0.5}
+
+
+def test_durocher_by_piece_numbers_the_pieces():
+    state = LUDOPY.from_text("4.0.20.0 0.0.0.0 0.0.0.0 0.0.0.0 0 plays 6 tries=1 round=0")
+    shared, own = (actions(LUDOPY, name, state) for name in ("durocher", "durocher_by_piece"))
+    assert own[:, 0].tolist() == [0, 1, 2, 3]
+    assert own[:, 1:].tolist() == shared.tolist()

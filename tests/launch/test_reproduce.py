@@ -62,6 +62,25 @@ def test_an_empty_table_plays_as_fifo_does():
     assert low < middle < high
 
 
+def test_a_pair_gets_its_share_of_the_points():
+    """Of 6 points a game, semismart gets half against itself, and random play much less."""
+    game = Ludo(rules="sdu_java")
+    even, weak = (derakhshan2010._team(players.make(name, game), 32, 1) for name in ("semismart", "random"))
+    assert even.shape == weak.shape == (10,)
+    assert even.mean() == pytest.approx(3 * 32, abs=8)
+    assert weak.mean() < 2.2 * 32
+
+
+def test_figure_5_by_hand(monkeypatch):
+    """Means 2 and 6, variances 10/9 and 40/9 of 10 matches each: t = 4 / √(50/90)."""
+    teams = {0: np.array([1.0, 3.0] * 5), 1: np.array([4.0, 8.0] * 5)}
+    monkeypatch.setattr(derakhshan2010, "_player", lambda games, seed: seed)
+    monkeypatch.setattr(derakhshan2010, "_team", lambda player, games, seed: teams[player])
+    first, second, test = derakhshan2010.figure_5(200_000, 0)
+    assert (first.ours, second.ours, first.paper) == (2, 6, 3297)
+    assert test.ours == pytest.approx(4 / np.sqrt(50 / 90))
+
+
 @pytest.mark.parametrize(
     ("cell", "verdict"),
     [

@@ -37,6 +37,16 @@ def test_the_first_measurement_is_the_pretrained_net(tmp_path, monkeypatch):
     assert "pretrain_from" not in asked["szurkowski2021-dqn"]
 
 
+def test_readings_are_means_over_trainings(monkeypatch):
+    """Trained for no game, all tables are empty and play alike, so that their mean has no spread."""
+    monkeypatch.setattr(szurkowski2021, "SEEDS", 2)
+    monkeypatch.setattr(szurkowski2021, "READINGS", dict(list(szurkowski2021.READINGS.items())[:1]))
+    monkeypatch.setattr(q_table, "update", lambda config, game, opponents, state: (state, {}))
+    (cell,) = szurkowski2021.readings(2, 0)
+    assert cell.low == cell.ours == cell.high > 40
+    assert (cell.paper, cell.what) == (82.0, "a table for each piece, one reward a move")
+
+
 def test_presets_are_there_and_the_paper_is_known():
     assert reproduce.PAPERS["szurkowski2021"] is szurkowski2021
     assert szurkowski2021.PRESET in dqn.PRESETS

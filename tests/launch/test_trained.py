@@ -6,6 +6,7 @@ import struct
 
 import pytest
 
+from boardrl.errors import UserError
 from launch.papers import trained
 
 FLAGS = {
@@ -41,6 +42,16 @@ def test_what_was_stopped_goes_on(path, tmp_path, monkeypatch):
     assert not trained.rows(copy, "final")
     assert trained.run("figure", 3, FLAGS) == copy
     assert trained.rows(copy, "final") == trained.rows(path, "final")
+
+
+def test_a_run_of_other_settings_is_refused(path, tmp_path, monkeypatch):
+    """As it happens when a preset has changed since: its figures are not those of the settings of today."""
+    monkeypatch.setattr(trained, "FOLDER", path.parent)
+    sentence = rf"'{path}' was trained with hidden=4, where it is hidden=5 now; move it"
+    with pytest.raises(UserError, match=sentence):
+        trained.run("figure", 3, FLAGS | {"hidden": 5})
+    with pytest.raises(UserError, match="trained with learning_rate="):
+        trained.run("figure", 3, FLAGS | {"learning_rate": 0.5})
 
 
 def test_cells_and_picture(path):
