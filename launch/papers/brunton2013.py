@@ -76,6 +76,7 @@ OPENING = 6  # moves at random, where the paper has random boards
 TRAINING_GAMES = 6  # of TD-Leaf for each game of a row
 TRAINING_POSITIONS = 20  # of gradient descent
 FULL = 2000  # games of a row
+TRAINING_SHARE, MLP_SHARE = 60, 250  # games of training for each of a match, in looks too quick for the whole of it
 # Wins and losses as printed, against hard-coded weights.
 FIGURE_3 = {"as White": (22, 20), "as Black": (33, 13), "both": (35, 53)}
 FIGURE_4 = {"as White": (29, 20), "as Black": (35, 11), "both": (55, 40)}
@@ -127,26 +128,28 @@ def against_fixed(
     return cells
 
 
-def alphabeta_learned(seed: int) -> str:
-    """The strongest player of figure 1: alpha-beta with weights that TD-Leaf has learned."""
-    return f"alphabeta(depth={DEPTH},net={learned('tdleaf', PLAYED_DEPTH, TRAINING_GAMES * FULL, seed)})"
+def alphabeta_learned(games: int, seed: int) -> str:
+    """The strongest player of figure 1: alpha-beta with weights that TD-Leaf has learned, by figure 4's training."""
+    training = min(TRAINING_GAMES * FULL, TRAINING_SHARE * games)
+    return f"alphabeta(depth={DEPTH},net={learned('tdleaf', PLAYED_DEPTH, training, seed)})"
 
 
 def figure_1(games: int, seed: int) -> Sequence[Cell]:
     """The round robin; the net is that of `launch.train --game=jumper --algo=td_lambda`."""
+    training = {"game": "jumper", "algo": "td_lambda", "games": min(MLP_GAMES, MLP_SHARE * games)}
     players = {
         "random": "random",
-        "MLP": str(trained.run("brunton2013-mlp", seed, {"game": "jumper", "algo": "td_lambda", "games": MLP_GAMES})),
+        "MLP": str(trained.run("brunton2013-mlp", seed, training)),
         "minimax": f"alphabeta(depth={DEPTH})",
         "Negascout": f"negascout(depth={DEPTH})",
-        "alpha-beta, learned": alphabeta_learned(seed),
+        "alpha-beta, learned": alphabeta_learned(games, seed),
     }
     return jumper_round_robin.cells(players, games, seed)
 
 
 def under_limits(games: int, seed: int) -> Sequence[Cell]:
     """The shipped player within the paper's limits, against the strongest of figure 1."""
-    return jumper_limits.cells("jumper_best", alphabeta_learned(seed), games, seed)
+    return jumper_limits.cells("jumper_best", alphabeta_learned(games, seed), games, seed)
 
 
 NOTES = (

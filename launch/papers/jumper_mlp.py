@@ -47,7 +47,7 @@ def curve(size: int, games: int, seed: int) -> list[dict[str, Any]]:
     flags = {"game": name, "algo": "td_lambda", "games": games, "evaluate_against": "random", **every}
     run = trained.run(f"brunton2013-mlp-size{size}", seed, flags)
     kept = Kept(run.with_name(f"{run.name}-fig5.jsonl"))
-    steps = spread(run, games)
+    steps = spread(run)
     total, rows = len(steps) * len(OPPONENTS) * PLAYED, []
     with progress.track(f"playing on {size}×{size}", total, "games") as bar:
         for step, trained_games in steps.items():
@@ -62,12 +62,12 @@ def curve(size: int, games: int, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def spread(run: pathlib.Path, games: int) -> dict[int, int]:
+def spread(run: pathlib.Path) -> dict[int, int]:
     """Checkpoints about evenly apart, the first and the last among them, with the games before each."""
     folder = run / CHECKPOINTS
     trained_games = {step: checkpoint.verify(folder / str(step)).games for step in checkpoint.steps(folder)}
     steps, counts = list(trained_games), np.array(list(trained_games.values()))
-    nearest = [steps[np.abs(counts - games * point / POINTS).argmin()] for point in range(POINTS + 1)]
+    nearest = [steps[np.abs(counts - counts[-1] * point / POINTS).argmin()] for point in range(POINTS + 1)]
     return {step: trained_games[step] for step in nearest}
 
 
