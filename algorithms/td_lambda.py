@@ -16,14 +16,13 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import experience, nets, options, rollout
+from boardrl import experience, nets, options, parts, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, Game, one_hot, select
-from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstates, wish
-from boardrl.returns import Targets, Trail, lambda_returns
-
-ROLLS = 2  # of the dice that one turn holds, where the first leaves nothing to decide
+from boardrl.game import Game, one_hot, select
+from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstate_values, wish
+from boardrl.returns import Targets, Trail, Window, lambda_returns
+from boardrl.traces import Loss, backward_gradient
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,22 +30,27 @@ class Config:
     games: int = setting(200_000, "train until this many games have ended")
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
     lanes: int = setting(64, "games played side by side")
+    parts: int = setting(1, "parts of the lanes that play and learn at the same time, a core each; divides --lanes")
     window: int = setting(8, "turns in every lane between two learning steps")
     thin: int = setting(1, "learn from one turn in so many, as neighbours are much alike; divides --window")
     hidden: tuple[int, ...] = setting((128, 128), "units of the net's hidden layers")
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
     epsilon: float = setting(0.3, "share of decisions that are random experiments")
+    opening: int = setting(0, "steps that each game of training begins with in which every decision is an experiment")
     learning_rate: float = setting(2e-3, "of the optimizer, at the start")
     falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
     optimizer: Literal["adam", "sgd"] = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
-    loss: Literal["cross_entropy", "squared"] = setting("cross_entropy", "how far the net is from its target")
+    momentum: float = setting(0.0, "share of the step before that is added to a plain one")
+    loss: Loss = setting("cross_entropy", "how far the net is from its target")
     encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
     fixed_seats: bool = setting(False, "whether output k is seat k's, not of the k-th player after the one who looks")
     separate: bool = setting(False, "whether each output stands for itself where returns have a fixed sum")
     utility: Utility = setting("own", "what a move is chosen for: one's own value, or its margin over all others' sum")
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
 
+
+ON_HOST = True  # `update` calls compiled functions, some of them at the same time
 
 # alhajry2012, section IV, for Ludo. It trains one game after another; the games side by side are few, so that little is
 # learned at once. Its two other settings: --opponents=mixed,mixed and --opponents=random,random.
@@ -81,7 +85,7 @@ class Pending(NamedTuple):
 
 class TrainState(NamedTuple):
     params: Any
-    momentum: Any  # of Adam
+    momentum: Any  # of the optimizer
     lanes: rollout.Lanes
     pending: Pending
     traces: Any  # params with leading axes [B, P] in the backward view, else ()
@@ -90,23 +94,46 @@ class TrainState(NamedTuple):
     updates: Array  # [] int32
 
 
-class Window(NamedTuple):
-    """T slots of play in B lanes, the pending afterstates in the first."""
+class Played(NamedTuple):
+    lanes: rollout.Lanes
+    window: Window
+    rolls: Array  # [] int32: how often dice were thrown
 
-    inputs: Any  # [T, B] of the net, dense or sparse: the afterstate
-    viewer: Array  # [T, B] int32: the seat that it is seen from
-    trail: Trail  # [T, B]
+
+class Error(NamedTuple):
+    """How far a net was from its targets, summed over all that were known."""
+
+    loss: Array  # []
+    squared: Array  # [] of the returns
+    known: Array  # [] float32: how many
+
+
+class Lesson(NamedTuple):
+    """What one part of the lanes played and taught."""
+
+    lanes: rollout.Lanes
+    pending: Pending
+    traces: Any
+    gradient: Any  # summed
+    error: Error
+    games: Array  # [] int32 that ended
+    decisions: Array  # [] int32
+    rolls: Array  # [] int32
 
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1)}
+    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1), "momentum": (0, 1)}
     for name, (low, high) in bounds.items():
         if not low <= getattr(config, name) <= high:
             raise UserError(f"--{name}={getattr(config, name)} is out of range: expected {low} to {high}")
-    for name in ("games", "lanes", "window"):
+    for name in ("games", "lanes", "parts", "window"):
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if config.opening < 0:
+        raise UserError(f"--opening={config.opening} is no number of steps: expected 0 or more")
+    if config.lanes % config.parts:
+        raise UserError(f"--parts={config.parts} does not divide --lanes={config.lanes}: expected 1 or a divisor")
     if config.thin < 1 or config.window % config.thin:
         raise UserError(f"--thin={config.thin} does not divide --window={config.window}: expected 1 or a divisor")
     if config.thin > 1 and config.view == "backward":
@@ -151,119 +178,136 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     return TrainState(
         params=params,
         momentum=_optimizer(config).init(params),
-        lanes=rollout.start(game, config.lanes),
-        pending=rollout.spread(pending),
-        traces=rollout.spread(traces) if config.view == "backward" else (),
+        lanes=rollout.fresh(game, config.lanes),
+        pending=pending,
+        traces=traces,
         key=jax.random.key_data(key_play),
         games=jnp.int32(0),
         updates=jnp.int32(0),
     )
 
 
-@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Plays a window in every lane, then takes one step of Adam along what it taught."""
-    key = jax.random.wrap_key_data(state.key)
-    key_next, key_window, key_thin = jax.random.split(key, 3)
+    """Plays a window in every lane, then takes one step of the optimizer along what it taught."""
+    if config.parts == 1:
+        return _update_whole(config, game, opponents, state)
+    lessons = parts.together(lambda part: lesson(config, game, opponents, state, part), config.parts)
+    return learn(config, state, tuple(lessons))
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, part: Any) -> Lesson:
+    """Plays a window in one part of the lanes, and finds what it teaches."""
+    keys = _keys(config, state)
     net = value_net(config, game)
-
-    lanes, window = play_window(config, game, opponents, state, key_window)
+    lanes, pending, traces = parts.slice_of((state.lanes, state.pending, state.traces), part, config.parts)
+    seats = experience.seating(config.lanes, game.spec.num_players, len(opponents))
+    seats = parts.slice_of(seats, part, config.parts)
+    played = play_window(config, game, opponents, state.params, lanes, pending, seats, keys[1 + part])
+    window = played.window
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    taught = _thinned(config, window, targets, key_thin)
-    gradient, metrics = forward_gradient(config, net, state.params, *taught)
-    traces = state.traces
+    gradient, error = forward_gradient(config, net, state.params, *_thinned(config, window, targets, keys[-1]))
     if config.view == "backward":
-        gradient, traces = backward_gradient(config, net, state.params, window, state.traces)
+        gradient, traces = backward_gradient(net, state.params, window, traces, loss=config.loss, decay=config.decay)
+    return Lesson(
+        lanes=played.lanes,
+        pending=_still_open(window, targets),
+        traces=traces,
+        gradient=gradient,
+        error=error,
+        games=window.trail.ended.sum(dtype=jnp.int32),
+        decisions=window.trail.decided[1:].sum(dtype=jnp.int32),
+        rolls=played.rolls,
+    )
 
+
+@functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
+def learn(config: Config, state: TrainState, lessons: tuple[Lesson, ...]) -> tuple[TrainState, dict[str, Array]]:
+    """One step of the optimizer along the sum of all lessons."""
+    total = jax.tree.map(lambda *each: functools.reduce(jnp.add, each), *(each[3:] for each in lessons))
+    gradient, error, games, decisions, rolls = total
+    num_known = jnp.maximum(error.known, 1.0)
     if config.optimizer == "adam":
-        num_known = jnp.maximum((taught if config.view == "forward" else (window, targets))[1].known.sum(), 1)
-        gradient = jax.tree.map(lambda g: g / num_known.astype(jnp.float32), gradient)
+        gradient = jax.tree.map(lambda g: g / num_known, gradient)
     with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
         direction, momentum = _optimizer(config).update(gradient, state.momentum)
     left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else 1.0
     rate = config.learning_rate * left
-    params = jax.tree.map(lambda p, d: p - rate * d, state.params, direction)
-
-    num_ended = window.trail.ended.sum().astype(jnp.int32)
+    lanes, pending, traces = jax.tree.map(lambda *each: jnp.concatenate(each), *(each[:3] for each in lessons))
     state = TrainState(
-        params=params,
+        params=jax.tree.map(lambda p, d: p - rate * d, state.params, direction),
         momentum=momentum,
         lanes=lanes,
-        pending=_still_open(window, targets),
+        pending=pending,
         traces=traces,
-        key=jax.random.key_data(key_next),
-        games=state.games + num_ended,
+        key=jax.random.key_data(_keys(config, state)[0]),
+        games=state.games + games,
         updates=state.updates + 1,
     )
-    decisions = window.trail.decided[1:].sum().astype(jnp.float32)
-    return state, {**metrics, "decisions": decisions}
+    return state, {
+        "loss": error.loss / num_known,
+        "td_error": jnp.sqrt(error.squared / num_known),
+        "decisions": decisions.astype(jnp.float32),
+        "rolls": rolls.astype(jnp.float32),
+    }
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
+def _update_whole(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """`update` of lanes in one part, as one program: small updates are over before two could be called."""
+    return learn(config, state, (lesson(config, game, opponents, state, 0),))
+
+
+def _keys(config: Config, state: TrainState) -> Array:
+    """For the next update, then one for each part's play, then for what all parts share."""
+    return jax.random.split(jax.random.wrap_key_data(state.key), 2 + config.parts)
 
 
 def play_window(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, key: Array
-) -> tuple[rollout.Lanes, Window]:
-    """Plays T turns in every lane; slot 0 of the window is what was pending before."""
-    seats = experience.seating(config.lanes, game.spec.num_players, len(opponents))
-    decide = functools.partial(_decide, config, game, opponents, state.params)
+    config: Config,
+    game: Game[Any],
+    opponents: tuple[Policy, ...],
+    params: Any,
+    lanes: rollout.Lanes,
+    pending: Pending,
+    seats: Array,
+    key: Array,
+) -> Played:
+    """Plays T turns in every lane; slot 0 of the window is what was pending before.
 
-    def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Window]:
-        uniform = jax.random.uniform(key_turn, (3 + ROLLS, config.lanes))
+    Args:
+      seats: [B, P] int32, see boardrl.experience.seating.
+    """
+    num_lanes = lanes.steps.shape[0]
+    decide = functools.partial(_decide, config, game, opponents, params)
+
+    def turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, tuple[Window, Array]]:
+        uniform = jax.random.uniform(key_turn, (3 + experience.ROLLS, num_lanes))
+        rolls = jnp.int32(0)
         for uniform_roll in uniform[3:] if game.spec.num_outcomes else ():
-            lanes = _roll(game, lanes, uniform_roll)
-        position, slot = jax.vmap(decide, (0, 0, 1))(lanes.state, seats, uniform[:3])
+            lanes, waited = rollout.roll(game, lanes, uniform_roll)
+            rolls += waited.sum(dtype=jnp.int32)
+        opens = lanes.steps < config.opening
+        position, slot = jax.vmap(decide, (0, 0, 0, 1))(lanes.state, opens, seats, uniform[:3])
         steps = lanes.steps + slot.trail.decided.astype(jnp.int32)
         lanes, ended = rollout.end_games(game, rollout.Lanes(position, steps))
-        return lanes, slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
+        slot = slot._replace(trail=slot.trail._replace(ended=ended.over, returns=ended.returns))
+        return lanes, (slot, rolls)
 
-    lanes, slots = jax.lax.scan(turn, state.lanes, jax.random.split(key, config.window))
-    return lanes, jax.tree.map(
-        lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, state), slots
-    )
+    lanes, (slots, rolls) = jax.lax.scan(turn, lanes, jax.random.split(key, config.window))
+    window = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, pending), slots)
+    return Played(lanes, window, rolls.sum())
 
 
 def forward_gradient(
     config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets
-) -> tuple[Any, dict[str, Array]]:
-    """Summed gradient of the loss between the net and its λ-returns, and the metrics."""
+) -> tuple[Any, Error]:
+    """Summed gradient of the loss between the net and its λ-returns, and how large it was."""
     return jax.grad(functools.partial(_loss, config, net), has_aux=True)(params, window, targets)
-
-
-def backward_gradient(config: Config, net: nets.ValueNet, params: Any, window: Window, traces: Any) -> tuple[Any, Any]:
-    """The same by eligibility traces: −Σ_t Σ_i δ_i e_i with e ← λ e + ∇f(s_t), one trace for each output i.
-
-    f is what the loss is linear in: the net's logits for cross-entropy (∇L = Σ_i (p_i − target_i) ∇z_i), its
-    shares for the squared error. Traces of unfinished games are carried into the next window.
-    """
-    spec = net.game.spec
-    outputs = net.logits if config.loss == "cross_entropy" else lambda *a: net.shares(net.logits(*a))
-
-    def lane(window: Window, trace: Any) -> tuple[Any, Any]:
-        first = net.shares(net.logits(params, jax.tree.map(lambda x: x[0], window.inputs), window.viewer[0]))
-
-        def forth(carry: tuple[Any, Any, Array, Array], slot: Window) -> tuple[tuple[Any, Any, Array, Array], None]:
-            total, trace, previous, seen = carry
-            trail = slot.trail
-            value = jnp.where(trail.explored, trail.best, jnp.where(trail.ended, trail.returns, trail.value))
-            news = trail.decided | trail.ended
-            delta = jnp.where(seen & news, nets.from_returns(spec, value) - previous, 0.0)
-            total = jax.tree.map(lambda g, e: g - jnp.tensordot(delta, e, 1), total, trace)
-            keep = jnp.where(trail.ended | trail.explored, 0.0, jnp.where(trail.decided, config.decay, 1.0))
-            grown = trail.decided & ~trail.ended
-            fresh = jax.jacrev(outputs)(params, net.dense(slot.inputs), slot.viewer)
-            trace = jax.tree.map(lambda e, f: keep * e + jnp.where(grown, f, 0.0), trace, fresh)
-            previous = jnp.where(trail.decided, nets.from_returns(spec, trail.value), previous)
-            return (total, trace, previous, (seen | trail.decided) & ~trail.ended), None
-
-        nothing = jax.tree.map(jnp.zeros_like, params)
-        carry = (nothing, trace, first, window.trail.decided[0])
-        (total, trace, _, _), _ = jax.lax.scan(forth, carry, jax.tree.map(lambda x: x[1:], window))
-        return total, trace
-
-    # The pending afterstates of slot 0 are in the traces already.
-    totals, traces = jax.vmap(lane, (1, 0))(window, traces)
-    return jax.tree.map(lambda g: g.sum(0), totals), traces
 
 
 def _decide(
@@ -272,6 +316,7 @@ def _decide(
     opponents: tuple[Policy, ...],
     params: Any,
     state: Any,
+    opens: Array,
     seat_of: Array,
     uniform: Array,
 ) -> tuple[Any, Window]:
@@ -280,65 +325,39 @@ def _decide(
     actor = game.actor(state)
     player = jnp.maximum(actor, 0)
     legal = game.legal(state)
-    # Barriers, as XLA would otherwise compute the states anew for each of the many things that are read off them.
-    after = jax.lax.optimization_barrier(afterstates(game, state))
-    values = jax.vmap(lambda s: afterstate_value(game, net, params, s, player))(after)  # [A, P]
+    values = afterstate_values(game, net, params, state)  # [A, P]
     liked = wish(config.utility, values, player)
     best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
 
     sitting = jnp.where(one_hot(player, game.spec.num_players), seat_of, 0).sum()
-    experiment = (uniform[0] < config.epsilon) & (sitting == 0)
+    experiment = (opens | (uniform[0] < config.epsilon)) & (sitting == 0)
     action = jnp.where(experiment, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
     for index, opponent in enumerate(opponents, 1):
         answer = rollout.choose(game, opponent.apply(opponent.params, state), state, uniform[1])
         action = jnp.where(sitting == index, answer, action)
 
     decided = actor >= 0
-    moved = _pick(after, one_hot(action, game.spec.num_actions))
-    state = jax.lax.optimization_barrier(select(decided, moved, state))
+    # A barrier, as XLA would otherwise compute the state anew for each of the many things that are read off it.
+    state = jax.lax.optimization_barrier(select(decided, getattr(game, "act", game.step)(state, action), state))
     # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
     viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
     trail = Trail(
         decided=decided,
         value=afterstate_value(game, net, params, state, viewer),
         explored=decided & experiment & (action != best),
-        best=_pick(values, one_hot(best, game.spec.num_actions)),
+        best=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
         ended=jnp.array(False),  # filled in by the caller
         returns=jnp.zeros(game.spec.num_players, jnp.float32),
     )
     return state, Window(net.inputs(state, viewer), viewer, trail)
 
 
-def _roll(game: Game[Any], lanes: rollout.Lanes, uniform: Array) -> rollout.Lanes:
-    """Throws the dice in every lane that waits for them."""
-    waits = jax.vmap(game.actor)(lanes.state) == CHANCE
-
-    def settle(lanes: rollout.Lanes) -> rollout.Lanes:
-        state = jax.vmap(functools.partial(rollout.settle_chance, game))(lanes.state, uniform)
-        return rollout.Lanes(state, lanes.steps + waits.astype(jnp.int32))
-
-    # A branch, which XLA does not look into: it would compute the rolled state anew for all that follows from it.
-    return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
-
-
-def _pick(batch: Any, mask: Array) -> Any:
-    """The one entry of [A] stacked states that a [A] one-hot mask marks."""
-
-    def pick(leaf: Array) -> Array:
-        wide = mask.reshape(mask.shape + (1,) * (leaf.ndim - 1))
-        if leaf.dtype == jnp.bool_:
-            return (leaf & wide).any(0)
-        return jnp.where(wide, leaf, jnp.zeros_like(leaf)).sum(0, dtype=leaf.dtype)
-
-    return jax.tree.map(pick, batch)
-
-
-def _pending_slot(game: Game[Any], state: TrainState) -> Window:
+def _pending_slot(game: Game[Any], pending: Pending) -> Window:
     """The pending afterstates as a slot; their values are not needed, as nothing before them learns any more."""
-    no = jnp.zeros_like(state.pending.waits)
+    no = jnp.zeros_like(pending.waits)
     nothing = jnp.zeros((no.size, game.spec.num_players), jnp.float32)
-    trail = Trail(state.pending.waits, nothing, no, nothing, no, nothing)
-    return Window(state.pending.inputs, state.pending.viewer, trail)
+    trail = Trail(pending.waits, nothing, no, nothing, no, nothing)
+    return Window(pending.inputs, pending.viewer, trail)
 
 
 def _still_open(window: Window, targets: Targets) -> Pending:
@@ -364,11 +383,9 @@ def _thinned(config: Config, window: Window, targets: Targets, key: Array) -> tu
     return jax.tree.map(thinned, (window, targets))
 
 
-def _loss(
-    config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets
-) -> tuple[Array, dict[str, Array]]:
-    """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed, and metrics."""
-    spec, num_known = net.game.spec, jnp.maximum(targets.known.sum(), 1).astype(jnp.float32)
+def _loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets) -> tuple[Array, Error]:
+    """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed."""
+    spec = net.game.spec
     # A product is the faster way to a gradient, so that here sparse inputs are written out.
     inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
     logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
@@ -382,8 +399,10 @@ def _loss(
     known = targets.known[..., None]
     loss = jnp.where(known, losses, 0.0).sum()
     error = jnp.where(known, targets.target - nets.to_returns(spec, shares), 0.0)
-    return loss, {"loss": loss / num_known, "td_error": jnp.sqrt((error**2).sum() / (num_known * spec.num_players))}
+    return loss, Error(loss, (error**2).mean(-1).sum(), known.sum(dtype=jnp.float32))
 
 
 def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()
+    if config.optimizer == "adam":
+        return optax.scale_by_adam()
+    return optax.trace(config.momentum) if config.momentum else optax.identity()

@@ -17,7 +17,7 @@ from jax import Array
 
 from boardrl import options, rewards, rollout
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, Game, one_hot, select
+from boardrl.game import Game, one_hot, select
 from boardrl.policy import Policy
 
 NOBODY = -1
@@ -107,10 +107,9 @@ def play(
         uniform = jax.random.uniform(key_turn, (2 + ROLLS, num_lanes))
         dice = jnp.zeros((num_lanes, game.spec.num_players), jnp.float32)
         for uniform_roll in uniform[2:] if game.spec.num_outcomes else ():
-            waits = jax.vmap(game.actor)(lanes.state) == CHANCE
-            rolled = jax.vmap(functools.partial(rollout.settle_chance, game))(lanes.state, uniform_roll)
-            dice += jax.vmap(reward)(lanes.state, rolled)
-            lanes = rollout.Lanes(rolled, lanes.steps + waits.astype(jnp.int32))
+            before = lanes.state
+            lanes, _ = rollout.roll(game, lanes, uniform_roll)
+            dice += jax.vmap(reward)(before, lanes.state)
         due = jax.vmap(game.actor)(lanes.state) >= 0
         after, player, decision = jax.vmap(decide_one, (0, 0, 1))(lanes.state, seats, uniform[:2])
         slot = Slot(player, decision.memo, decision.choice, dice, jax.vmap(reward)(lanes.state, after), due)

@@ -71,6 +71,9 @@ class Game(Protocol[State]):
         count_turns     f(state, depth, *, distinct, tick) -> int, perft by whole turns where a turn is several
                         actions; `tick(done, of)` tells how far it is
         features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
+        feature_sets    {name: boardrl.linear.FeatureSet}, others than those
+        weight_files    {name: path}, weights of features that the game brings along (boardrl.weights)
+        named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back

@@ -54,6 +54,7 @@ class Facet:
     unpack: Callable[[np.ndarray], Any]  # and back
     refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
     turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
+    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by their names
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
@@ -105,6 +106,7 @@ class Handwritten:
       pack, unpack: states, or batches of states, to rows and back.
       turn_of: the actions that lead from a state to the state of a successor; needed where successors are whole
         turns.
+      feature_sets: modules with `NUM_FEATURES` and `features`, by the names of the game's feature sets.
     """
 
     kernel: types.ModuleType
@@ -112,6 +114,7 @@ class Handwritten:
     pack: Callable[[Any], np.ndarray]
     unpack: Callable[[np.ndarray], Any]
     turn_of: Callable[[Any, Any], list[int]] | None = None
+    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)
 
 
 def of(game: Game[Any]) -> Facet:
@@ -129,7 +132,9 @@ def _of(game: Any) -> Facet:
     own = game.host() if hasattr(game, "host") else None
     if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
-        return Facet(game, module, own.pack, own.unpack, {}, own.turn_of)
+        # Copies, as their names tell what was compiled.
+        sets = {name: _copy(part, f"{game.spec.name}_{name}", {}, {}) for name, part in own.feature_sets.items()}
+        return Facet(game, module, own.pack, own.unpack, {}, own.turn_of, sets)
     return lowered(game)
 
 

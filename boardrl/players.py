@@ -71,6 +71,8 @@ NONE = Makers()
 def make(text: str, game: Game[Any], makers: Makers = NONE) -> Player:
     """The player of a text, for one game; what the game itself offers comes before the makers' kinds."""
     text = text.strip()
+    if (meant := _meant(text, game)) != text:
+        return dataclasses.replace(make(meant, game, makers), name=text, text=text)
     player = _own(text, game)
     for maker in makers.table.values():
         player = player or maker(text, game)
@@ -107,7 +109,7 @@ def load_makers(where: str) -> Makers:
 def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *makers.table]))
+    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *_named(game), *makers.table]))
 
 
 class Learned(Protocol):
@@ -157,6 +159,20 @@ def _own(text: str, game: Game[Any]) -> Player | None:
     if name == "greedy" and _values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
     return None
+
+
+def _meant(text: str, game: Game[Any]) -> str:
+    """What a player that the game has given a name stands for; options take the place of those that it has."""
+    name, rest = options.split_call(text)
+    if name not in _named(game):
+        return text
+    kind, own = options.split_call(_named(game)[name])
+    chosen = {part.partition("=")[0].strip(): part for part in (*options.split(own), *options.split(rest))}
+    return f"{kind}({','.join(chosen.values())})"
+
+
+def _named(game: Game[Any]) -> Mapping[str, str]:
+    return getattr(game, "named_players", {})
 
 
 def _strategies(game: Game[Any]) -> Mapping[str, Callable[..., Array]]:

@@ -65,6 +65,29 @@ def strength_curve(metrics: Sequence[Row], title: str, printed: Printed) -> byte
     return _png(figure)
 
 
+def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> bytes:
+    """A PNG of panels side by side; a row has the games trained, the opponent, and a mean with its interval."""
+    figure = _figure(title, (4 * len(panels), 4))
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    axes[0].set_ylabel(label, color=INK)
+    for ax, (name, rows) in zip(axes, panels.items(), strict=True):
+        for index, opponent in enumerate(dict.fromkeys(row["opponent"] for row in rows)):
+            mine = [row for row in rows if row["opponent"] == opponent]
+            games, mean, low, high = ([row[k] for row in mine] for k in ("games", "mean", "low", "high"))
+            colour = COLOURS[index % len(COLOURS)]
+            ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
+            ax.plot(games, mean, color=colour, linewidth=1.8, marker="o", markersize=3, label=opponent)
+        ax.axhline(0, color=PALE, linewidth=1)
+        ax.set_title(name, color=INK, fontsize=10)
+        ax.set_xlabel("games trained", color=INK)
+        ax.set_xlim(left=0)
+        ax.xaxis.set_major_formatter(short)
+        _tidy(ax)
+    axes[0].legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+    figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.13, wspace=0.18)
+    return _png(figure)
+
+
 def _figure(title: str, size: tuple[float, float]) -> Figure:
     # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
     from matplotlib.figure import Figure

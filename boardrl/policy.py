@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from boardrl.game import TERMINAL, Game, one_hot
+from boardrl.legal_only import legal_only
 
 Apply = Callable[[Any, Any], Array]  # (params, state) -> [A] logits
 Value = Callable[[Any, Any, Array], Array]  # (params, state, player) -> [P] values, as that player sees the state
@@ -79,9 +80,16 @@ def afterstates(game: Game[Any], state: Any) -> Any:
 
 
 def afterstate_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
-    """[A, P] value of every action's afterstate; meaningless for illegal ones."""
-    player = jnp.maximum(game.actor(state), 0)
-    return jax.vmap(lambda s: afterstate_value(game, value, params, s, player))(afterstates(game, state))
+    """[A, P] value of every legal action's afterstate; zeros for the others."""
+    act = getattr(game, "act", game.step)
+
+    def look(params: Any, state: Any, action: Array) -> Array:
+        # Held apart, as a compiler would otherwise take the step anew for each of the many things read off it.
+        after = jax.lax.optimization_barrier(act(state, action))
+        return afterstate_value(game, value, params, after, jnp.maximum(game.actor(state), 0))
+
+    values: Array = legal_only(look)(params, state, game.legal(state))
+    return values
 
 
 def state_value(game: Game[Any], value: Value, params: Any, state: Any) -> Array:

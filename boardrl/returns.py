@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,14 @@ class Trail(NamedTuple):
     best: Array  # [T, P] value of the afterstate of the best known action
     ended: Array  # [T] bool: the game was over after this slot
     returns: Array  # [T, P] of the game that ended
+
+
+class Window(NamedTuple):
+    """T slots of play in B lanes, what was pending before them in the first."""
+
+    inputs: Any  # [T, B] of the net, dense or sparse: the afterstate
+    viewer: Array  # [T, B] int32: the seat that it is seen from
+    trail: Trail  # [T, B]
 
 
 class Targets(NamedTuple):

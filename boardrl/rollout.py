@@ -38,8 +38,13 @@ class Ended(NamedTuple):
 
 def start(game: Game[Any], num_lanes: int) -> Lanes:
     """B fresh games, spread over all local devices as far as B can be divided among them."""
+    return spread(fresh(game, num_lanes))
+
+
+def fresh(game: Game[Any], num_lanes: int) -> Lanes:
+    """B fresh games on one device."""
     state = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (num_lanes, *leaf.shape)), game.init())
-    return spread(Lanes(state, jnp.zeros(num_lanes, jnp.int32)))
+    return Lanes(state, jnp.zeros(num_lanes, jnp.int32))
 
 
 def spread(batch: Any) -> Any:
@@ -122,6 +127,18 @@ def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
     return select(game.actor(state) == CHANCE, settle(state, outcome), state)
 
 
+def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
+    """Throws the dice in every lane that waits for them, and says [B] which did; `axis` as in `end_games`."""
+    waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
+
+    def settle(lanes: Lanes) -> Lanes:
+        state = jax.vmap(functools.partial(settle_chance, game), (axis, 0), axis)(lanes.state, uniform)
+        return Lanes(state, lanes.steps + waits.astype(jnp.int32))
+
+    # A branch, which XLA on a CPU does not look into: it would compute the rolled state anew for all that follows.
+    return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes), waits
+
+
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
     """[] a legal action drawn from a softmax over [A] logits."""
     legal = game.legal(state)
@@ -159,18 +176,10 @@ def _turn(
     game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
 ) -> tuple[Lanes, Ended]:
     """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
-    # Each part is a branch, taken where any lane needs it. XLA on a CPU does not look into branches; left to itself it
-    # would put the parts into one loop and compute the rolled state anew for every element of the next one.
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
     if game.spec.num_outcomes:
         uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
-
-        def settle(lanes: Lanes) -> Lanes:
-            state = jax.vmap(functools.partial(settle_chance, game), (axis, 0), axis)(lanes.state, uniform_chance)
-            return Lanes(state, lanes.steps + waits.astype(jnp.int32))
-
-        lanes = jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes)
+        lanes, _ = roll(game, lanes, uniform_chance, axis=axis)
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
@@ -182,6 +191,7 @@ def _turn(
         state = jax.vmap(step, axes, axis)(lanes.state, due, seats, uniform_choice, opens)
         return Lanes(state, lanes.steps + due.astype(jnp.int32))
 
+    # A branch for the same reason as in `roll`.
     return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes), axis=axis)
 
 

@@ -9,7 +9,7 @@ An algorithm is a module with
     policy(config, game, state)            the greedy player of what was learned
 and, where they are needed,
     player(config, game, state)            the host player that plays in matches in place of the policy, as search does
-    ON_HOST = True                         `update` cannot be traced: it is called as it is
+    ON_HOST = True                         `update` cannot be traced, or calls compiled functions: it is called as it is
     SCHEDULE                               settings of the Schedule that suit it
     PRESETS                                {name: {setting: value}}, the settings of papers
 Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
@@ -201,7 +201,8 @@ class _Session:
         arguments = (task.config, task.game, task.opponents, self.state)
         if getattr(task.algorithm, "ON_HOST", False):
             state, metrics = task.algorithm.update(*arguments)
-            return state, {**metrics, "games": state.games}
+            # A copy, as the next update may reuse the memory of this one's state before the metrics are looked at.
+            return state, {**metrics, "games": jnp.copy(state.games)}
         return _update(task.algorithm.update, *arguments, shardings=self.shardings)
 
     def log(self) -> None:

@@ -24,16 +24,15 @@ def rows(batch: int) -> Sequence[Row]:
 
 
 def by_td_lambda() -> Sequence[Row]:
-    """TD(λ) by the settings that suit each game: decisions a second, learning included."""
+    """TD(λ) by the settings that suit each game: rolls or decisions a second, learning included."""
     ludopy = bench_simulate.ludopy_rolls()
-    # Every decision of Ludo comes after one roll at least, so that there are more rolls than are counted here.
     return [
-        Row("ludo, td_lambda", "rolls/s", decisions_rate("ludo"), "ludopy, random play", ludopy),
-        Row("jumper 6x6, td_lambda", "actions/s", decisions_rate("jumper:size=6")),
+        Row("ludo, td_lambda", "rolls/s", training_rate("ludo", "rolls"), "ludopy, random play", ludopy),
+        Row("jumper 6x6, td_lambda", "actions/s", training_rate("jumper:size=6", "decisions")),
     ]
 
 
-def decisions_rate(name: str) -> Callable[[], float]:
+def training_rate(name: str, metric: str) -> Callable[[], float]:
     game = registry.make(name)
     suited = getattr(game, "defaults", {}).get("td_lambda", {})
     known = {field.name for field in dataclasses.fields(td_lambda.Config)}
@@ -43,11 +42,11 @@ def decisions_rate(name: str) -> Callable[[], float]:
 
     def run() -> float:
         nonlocal state
-        began, decisions = time.perf_counter(), 0.0
+        began, count = time.perf_counter(), 0.0
         for _ in range(UPDATES):
             state, metrics = td_lambda.update(config, game, (), state)
-            decisions += float(metrics["decisions"])
-        return decisions / (time.perf_counter() - began)
+            count += float(metrics[metric])
+        return count / (time.perf_counter() - began)
 
     return run
 

@@ -7,7 +7,8 @@ import math
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_FEATURES, NUM_PLAYERS, features
+from boardrl.facet import NUM_PLAYERS
+from search.features import NUM_FEATURES, features
 
 LEAST = -1.0  # that a player can get
 MOST = 1.0

@@ -14,7 +14,7 @@ import numpy as np
 from boardrl import host
 from boardrl.errors import UserError
 from boardrl.host import Facet
-from boardrl.linear import Linear
+from boardrl.linear import Linear, find
 from boardrl.policy import Value
 from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none
 from search.batched_net import BatchedNet
@@ -42,20 +42,19 @@ def none(facet: Facet) -> Evaluator:
     return Evaluator("none", host.specialise(evaluate_none, facet), np.zeros(1, np.float32))
 
 
-def linear(facet: Facet, weights: Sequence[float] | np.ndarray) -> Evaluator:
-    """A weighted sum of the game's features."""
-    spec = facet.game.spec
-    if not facet.module.NUM_FEATURES:
-        raise UserError(f"{spec.name} offers no features to weigh; leave the weights out or choose another game")
-    if len(weights) != facet.module.NUM_FEATURES:
-        names = ", ".join(getattr(facet.game, "feature_names", ()))
+def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = "") -> Evaluator:
+    """A weighted sum of the game's features, or of a set of them that the facet has compiled."""
+    spec, names = facet.game.spec, find(facet.game, features).names
+    part = facet.feature_sets[features] if features else facet.module
+    if len(weights) != part.NUM_FEATURES:
         raise UserError(
-            f"{len(weights)} weights do not fit {spec.name}: expected {facet.module.NUM_FEATURES}"
-            + (f", for {names}" if names else "")
+            f"{len(weights)} weights do not fit {spec.name}: expected {part.NUM_FEATURES}"
+            + (f", for {', '.join(names)}" if names else "")
         )
-    module = host.specialise(evaluate_linear, facet, LEAST=float(spec.min_return), MOST=float(spec.max_return))
+    bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+    module = host.specialise(evaluate_linear, facet, parts={"search.features": part}, **bounds)
     own = np.array(weights, np.float32)
-    return Evaluator("linear", module, own, load=functools.partial(np.copyto, own))
+    return Evaluator("linear", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
 
 
 def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
@@ -109,9 +108,8 @@ def chooses_batches(params: Any) -> bool:
 
 def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None) -> tuple[Evaluator, Facet]:
     """What was learned as an evaluator, and the fastest facet that it works on."""
-    if isinstance(value, Linear):
-        facet = host.of(game)
-        return linear(facet, np.asarray(params)), facet
+    if isinstance(value, Linear) and (not value.features or value.features in host.of(game).feature_sets):
+        return linear(host.of(game), np.asarray(params), value.features), host.of(game)
     batched = chooses_batches(params) if batched is None else batched
     facet = host.of(game) if batched else host.lowered(game)
     return net(facet, value, params, batched=batched), facet
@@ -121,3 +119,11 @@ def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:
     """By these weights; without any by those that the game offers as `feature_weights`; else none."""
     chosen: Any = tuple(weights) or getattr(facet.game, "feature_weights", ())
     return linear(facet, chosen) if chosen else none(facet)
+
+
+def named(game: Any, features: str, weights: Sequence[float] = ()) -> tuple[Evaluator, Facet]:
+    """By a set of features of the game and these weights, or the set's own; and the facet that it works on."""
+    chosen = tuple(weights) or find(game, features).weights
+    if not chosen:
+        raise UserError(f"features={features} of {game.spec.name} have no weights of their own; give weights=…")
+    return learned(game, Linear(game, features), np.array(chosen, np.float32))

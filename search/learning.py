@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Literal, NamedTuple, cast
 
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import host, nets
+from boardrl import host, linear, nets
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -41,16 +42,21 @@ class Config:
     evaluator: Literal["features", "net"] | None = setting(
         None, "what is learned: features or net; none: features where the game has some"
     )
+    features: str = setting("", "which set of the game's features is weighed; empty: its first")
     hidden: tuple[int, ...] = setting((32,), "hidden layers of a net")
     activation: nets.Activation = setting("tanh", "between the layers of a net")
     learning_rate: float | None = setting(None, f"step size; none: {FEATURES_RATE} for features, {NET_RATE} for a net")
     falling: bool = setting(True, "let the step size fall to 0 over the training")
     optimizer: lesson.Optimizer = setting("adam", "adam, or sgd for plain steps")
     batch: int = setting(40, "games between two steps")
+    averaged: float = setting(
+        0.5, "over which last share of the training what plays is averaged; 0: as it is at the end"
+    )
 
 
 class TrainState(NamedTuple):
-    params: Any
+    params: Any  # that search in training
+    average: Any  # of those, that plays in matches
     momentum: Any  # of the optimizer
     key: Array  # raw key data: with a game's number it decides all that is random in it
     games: Array  # [] int32: so far
@@ -64,10 +70,14 @@ def check(config: Config, game: Game[Any]) -> None:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least {least}")
     if config.learning_rate is not None and not config.learning_rate > 0:
         raise UserError(f"--learning_rate={config.learning_rate} learns nothing: expected more than 0")
+    if not 0 <= config.averaged <= 1:
+        raise UserError(f"--averaged={config.averaged} is out of range: expected 0 to 1")
     if config.opponents:
         raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
     if config.evaluator == "features" and not hasattr(game, "features"):
         raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
+    if config.features:
+        linear.find(game, config.features)
     if min(config.hidden, default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     name = searcher_of(config, game)
@@ -90,7 +100,7 @@ def searcher_of(config: Config, game: Game[Any]) -> str:
 def value_of(config: Config, game: Game[Any]) -> Linear | nets.ValueNet:
     """The function that is learned."""
     if config.evaluator == "features" or (config.evaluator is None and hasattr(game, "features")):
-        return Linear(game)
+        return Linear(game, config.features)
     return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
 
 
@@ -98,7 +108,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_value, key_play = jax.random.split(key)
     params = value_of(config, game).init(key_value)
     momentum = lesson.transformation(config.optimizer).init(params)
-    return TrainState(params, momentum, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
+    return TrainState(params, params, momentum, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
 
 
 def update(
@@ -125,24 +135,31 @@ def update(
     new_params, momentum, metrics = lesson.step(
         value, config.optimizer, state.params, state.momentum, batch, jnp.float32(rate)
     )
-    after = TrainState(new_params, momentum, state.key, state.games + config.batch, state.updates + 1)
+    average = lesson.mean_with(state.average, new_params, jnp.float32(num_averaged(config, int(first))))
+    after = TrainState(new_params, average, momentum, state.key, state.games + config.batch, state.updates + 1)
     return after, {**metrics, "lessons": jnp.float32(len(lessons))}
+
+
+def num_averaged(config: Config, games: int) -> int:
+    """How many steps the average is to be of, after the one that begins with so many games behind it."""
+    begins = math.ceil((1 - config.averaged) * config.games)
+    return 1 + max(games - begins, 0) // config.batch
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The player that takes the action whose afterstate has the highest value."""
-    return Policy(Greedy(game, value_of(config, game)), state.params)
+    return Policy(Greedy(game, value_of(config, game)), state.average)
 
 
 def player(config: Config, game: Game[Any], state: TrainState) -> SearchPlayer:
     """The player that searches as deep as in training: what plays in matches."""
-    evaluator, facet = evaluators.learned(game, value_of(config, game), jax.device_get(state.params))
+    evaluator, facet = evaluators.learned(game, value_of(config, game), jax.device_get(state.average))
     return SearchPlayer(_searcher(config, game, evaluator, facet))
 
 
 def _pool(config: Config, game: Game[Any]) -> Pool:
     """Searchers, made once for all settings that they do not depend on."""
-    names = ("searcher", "depth", "kilobytes", "evaluator", "hidden", "activation")
+    names = ("searcher", "depth", "kilobytes", "evaluator", "features", "hidden", "activation")
     return _pool_of(Config(**{name: getattr(config, name) for name in names}), cast(Hashable, game))
 
 

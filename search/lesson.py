@@ -116,5 +116,11 @@ def step(
     return jax.tree.map(lambda p, d: p - rate * d, params, direction), momentum, metrics
 
 
+@jax.jit
+def mean_with(mean: Any, one_more: Any, count: Array) -> Any:
+    """The mean of `count` parameters, of which the last is one more; of 1 it is that one, to the bit."""
+    return jax.tree.map(lambda old, new: (1 - 1 / count) * old + new / count, mean, one_more)
+
+
 def transformation(optimizer: Optimizer) -> optax.GradientTransformation:
     return optax.scale_by_adam() if optimizer == "adam" else optax.identity()

@@ -61,7 +61,7 @@ def allocate(
     room = max(module.ROOM, game.num_outcomes)
     row_bytes = 8 * (module.WORDS + score_columns) + 4 * evaluator.row_scratch
     weights = evaluator.weights
-    scratch = max(evaluator.scratch, module.NUM_FEATURES, game.num_players, game.num_outcomes)
+    scratch = max(evaluator.scratch, game.num_players, game.num_outcomes)
     scratch += scratch % 2  # so that it is a number of whole words
     fixed = evaluator.held_bytes + 8 * clock.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
     fixed += 4 * order.HISTORY_SIZE * game.num_players + 2 * ENTRY_BYTES + row_bytes

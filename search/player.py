@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import host, options, registry
+from boardrl import host, options, registry, weights
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game
 from boardrl.host import Facet
@@ -24,6 +24,8 @@ DEFAULT_MS = 100.0  # for a player who is given no limit
 FORGET = 0.9  # how much of a move's overhead is still expected a move later
 NET = Option("net", str, "", "a run directory whose value net values positions; none: features")
 BATCHED = Option("batched", bool | None, None, "value the net in JAX, many positions at once; none: if it is large")
+FEATURES = Option("features", str, "", "which set of the game's features; none: its first")
+LEARNED = Option("learned", str, "", "a file of weights (launch.export), or the name of one that the game brings")
 WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
 
 
@@ -103,7 +105,9 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
         return None
     kind = kinds.KINDS[name]
     limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
-    given = options.parse(rest, [*limits, *choices, WEIGHTS, *([NET, BATCHED] if load else [])], f"player {name!r}")
+    given = options.parse(
+        rest, [*limits, *choices, LEARNED, FEATURES, WEIGHTS, *([NET, BATCHED] if load else [])], f"player {name!r}"
+    )
     budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
     if not budget.limited:
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
@@ -111,6 +115,13 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
     kind.refuse(name, game)
     if load and given.get("net"):
         evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load, given.get("batched"))
+    elif given.get("learned"):
+        if given.get("features") or given.get("weights"):
+            raise UserError(f"player {text!r} has weights from a file; leave out features= and weights=, or learned=")
+        found = weights.load(given["learned"], game)
+        evaluator, facet = evaluators.named(game, found.features, found.values)
+    elif given.get("features"):
+        evaluator, facet = evaluators.named(game, given["features"], given.get("weights", ()))
     else:
         facet = host.of(game)
         evaluator = evaluators.default(facet, given.get("weights", ()))

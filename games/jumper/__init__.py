@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Sequence
 
 import rich.text
@@ -10,8 +11,9 @@ from jax import Array
 
 from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
-from games.jumper import host, picture, players, text, turns
-from games.jumper.features import NAMES, brunton2013, features
+from boardrl.linear import FeatureSet
+from games.jumper import extended, host, picture, players, text, turns
+from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
@@ -56,12 +58,49 @@ class Jumper(Rules):
         return host.facet(self)
 
     feature_names = NAMES
+    feature_sets = {
+        "brunton2013": FeatureSet(
+            NAMES, lambda game, state, player: game.features(state, player), (0.4, 0.6, 0.0, 0.0)
+        ),
+        "extended": FeatureSet(extended.NAMES, extended.extended),
+    }
     feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
+    weight_files = {"best": pathlib.Path(__file__).parent / "weights" / "best.json"}
+    named_players = {
+        # The paper's fixed weights: those that it held learning against, and those that it ended with.
+        "brunton2013_even": "negascout(depth=3,features=brunton2013,weights=0.5+0.5+0+0)",
+        "brunton2013_final": "negascout(depth=3,features=brunton2013,weights=0.4+0.6+0+0)",
+        "jumper_best": "negascout(game_ms=15000,kilobytes=1024,learned=best)",
+    }
     # Learners by search meet the paper's fixed weights at the depth that they search to.
     defaults = {
-        algorithm: {"evaluate_against": "random,negascout(depth=3,weights=0.5+0.5+0+0)", "evaluate_opening": 6}
-        for algorithm in ("tdleaf", "gradient_fit")
+        algorithm: {
+            "features": "extended",
+            "learning_rate": 2.0,
+            "evaluate_against": f"random,brunton2013_even(depth={depth}),brunton2013_final(depth={depth})",
+            "evaluate_opening": 6,
+        }
+        for algorithm, depth in {"tdleaf": 3, "gradient_fit": 2}.items()
+    } | {
+        # The paper's inputs, seen from either side alike. Both sides greedy would play few games over and over, so that
+        # each begins with moves at random.
+        "td_lambda": {
+            "games": 200_000,
+            "lanes": 128,
+            "parts": 2,
+            "window": 8,
+            "hidden": (128, 64),
+            "encoding": "own_first",
+            "decay": 0.8,
+            "epsilon": 0.05,
+            "opening": 8,
+            "learning_rate": 5e-3,
+            "evaluate_against": "random,linear(pieces=0.5,safe=0.5)",
+            "evaluate_every": 20_000,
+            "evaluate_games": 500,
+            "evaluate_opening": 6,
+        }
     }
     strategies = {"corner": players.corner, "linear": players.linear}
-    encodings = {"brunton2013": brunton2013}
+    encodings = {"brunton2013": brunton2013, "own_first": own_first}
     values = {"pieces": players.piece_lead}

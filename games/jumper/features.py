@@ -46,6 +46,17 @@ def brunton2013(game: Rules, state: State, player: Array) -> Array:
     return jnp.concatenate([planes, rest]).astype(jnp.float32)
 
 
+def own_first(game: Rules, state: State, player: Array) -> Array:
+    """[3n + 2] float32: the same numbers as `player` sees them: own, other's and dead of each cell, a bias, its turn.
+
+    What is learned with one colour is then known with the other.
+    """
+    mine = (WHITE + player).astype(jnp.int8)
+    planes = jnp.stack([state.board == mine, state.board == 3 - mine, state.board == DEAD], -1).reshape(-1)
+    rest = jnp.stack([jnp.array(True), state.turn == player])
+    return jnp.concatenate([planes, rest]).astype(jnp.float32)
+
+
 def jumpable(size: int, board: Array, colour: Array) -> Array:
     """[4, size²] bool: the pieces of a colour that can be jumped, for each axis."""
     empty = board == EMPTY

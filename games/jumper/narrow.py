@@ -22,6 +22,7 @@ from games.jumper.row import actor_of, chain_bit, size_of, turn_ended
 from games.jumper.rules import NO_CHAIN
 
 WORDS = 4
+NUM_FEATURES = 4
 WHITE, BLACK, EMPTY, REST = range(WORDS)
 # A chain fills a cell with every hop, and a cell on the stack brings at most eight more.
 STACK = 2 * 8 * 64

@@ -26,6 +26,7 @@ from games.jumper.rules import NO_CHAIN
 PART = 4  # words of one colour
 WHITE, BLACK, EMPTY, REST = 0, 4, 8, 12
 WORDS = 13
+NUM_FEATURES = 4
 STACK = 2 * 8 * 256  # as in narrow.py
 WORK_WORDS = work_words(1 << 12, stack=STACK, note=PART)
 OFF = -1  # no landing

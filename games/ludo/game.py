@@ -19,7 +19,8 @@ class Ludo(LudoRules):
         # The dice try out enough, so that no decision need be random.
         "td_lambda": {
             "games": 100_000,
-            "lanes": 256,
+            "lanes": 512,
+            "parts": 2,
             "window": 16,
             "thin": 2,
             "hidden": (64,),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REACH = 6  # squares that one roll can cover
 DANGERS = 3  # as many kinds of pieces: nobody behind it within reach, one, more
 FACES = 6
+NOWHERE = -1
 
 
 def size(players: int, board: Board) -> int:
@@ -50,10 +51,12 @@ def chasers(board: Board, pieces: Array) -> Array:
         count = jnp.zeros(mine.shape, jnp.int8)
         for other, theirs in enumerate(pieces):
             if other != seat:
-                between = mine[:, None] - theirs[None] + (seat - other) * board.gap % board.ring
-                between = jnp.where(between > REACH, between - board.ring, between)
-                near = (between >= 1) & (between <= REACH) & (theirs >= START)[None]
-                near &= (theirs[None] + between <= board.track) & ((mine >= START) & (mine <= board.track))[:, None]
-                count += near.sum(1, dtype=jnp.int8)
+                # Where my pieces stand on the other's way, and a square that it never reaches if they do not.
+                there = mine + (seat - other) * board.gap % board.ring
+                there = jnp.where(there > board.ring, there - board.ring, there)
+                there = jnp.where((mine >= START) & (mine <= board.track) & (there <= board.track), there, NOWHERE)
+                for piece in theirs:  # one by one, as a sum over an axis so short costs more than all the rest
+                    behind = (there - piece[None] - 1).astype(jnp.uint8)  # what is negative becomes large
+                    count += ((behind < REACH) & (piece >= START)[None]).astype(jnp.int8)
         counts.append(count)
     return jnp.stack(counts)

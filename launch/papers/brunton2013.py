@@ -7,17 +7,19 @@ of the processor, for one thread; the paper's are of another machine and of Java
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from boardrl import arena, host, progress, registry
 from launch import bench_search, lineup
-from launch.papers import trained
+from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, share
 
 DEPTH = 5
+MLP_GAMES = 50_000  # of training, as the paper's
 PLAIN = {"deepening": False}
 
 # Player: searcher, its options, and the milliseconds that the paper prints.
@@ -68,22 +70,47 @@ def _cell(name: str, times: Sequence[float], paper: float) -> Cell:
 
 
 # Learned weights against fixed ones. Opponent: the weights of pieces and safe pieces.
-FIXED = {"0.5 pieces, 0.5 safe": "0.5+0.5+0+0", "0.4 pieces, 0.6 safe": "0.4+0.6+0+0"}
+FIXED = {"0.5 pieces, 0.5 safe": "brunton2013_even", "0.4 pieces, 0.6 safe": "brunton2013_final"}
 PLAYED_DEPTH = 3
 OPENING = 6  # moves at random, where the paper has random boards
 TRAINING_GAMES = 6  # of TD-Leaf for each game of a row
 TRAINING_POSITIONS = 20  # of gradient descent
+FULL = 2000  # games of a row
+# Wins and losses as printed, against hard-coded weights.
+FIGURE_3 = {"as White": (22, 20), "as Black": (33, 13), "both": (35, 53)}
+FIGURE_4 = {"as White": (29, 20), "as Black": (35, 11), "both": (55, 40)}
 
 
-def against_fixed(algo: str, training: int, printed: float, games: int, seed: int) -> Sequence[Cell]:
-    """The share of decided games that weights learned by an algorithm win, at equal depth."""
-    flags = {"game": "jumper", "algo": algo, "depth": PLAYED_DEPTH, "games": training * games}
-    once = {"evaluate_against": "random", "evaluate_every": training * games, "evaluate_games": 1, "final_games": 1}
-    path = trained.run(f"brunton2013-{algo}", seed, {**flags, **once})
+def learned(algo: str, depth: int, training: int, seed: int) -> pathlib.Path:
+    """The run of an algorithm that has learned weights of the paper's features."""
+    once = {"evaluate_against": "random", "evaluate_every": training, "evaluate_games": 1, "final_games": 1}
+    flags = {"game": "jumper", "algo": algo, "games": training, "features": "brunton2013", "depth": depth}
+    return trained.run(f"brunton2013-{algo}-depth{depth}", seed, {**flags, **once})
+
+
+def figure_3(games: int, seed: int) -> Sequence[Cell]:
+    """Gradient descent, fitted to what a search to the paper's depth finds, and to twice that."""
+    cells: list[Cell] = []
+    for depth, printed in {2: FIGURE_3, 4: {}}.items():
+        run = learned("gradient_fit", depth, TRAINING_POSITIONS * games, seed)
+        cells += against_fixed(f"fitted to depth {depth}", run, printed, games, seed)
+    return cells
+
+
+def figure_4(games: int, seed: int) -> Sequence[Cell]:
+    """TD-Leaf by games at the depth that is played."""
+    run = learned("tdleaf", PLAYED_DEPTH, TRAINING_GAMES * games, seed)
+    return against_fixed("TD-Leaf", run, FIGURE_4, games, seed)
+
+
+def against_fixed(
+    who: str, run: pathlib.Path, printed: Mapping[str, tuple[int, int]], games: int, seed: int
+) -> Sequence[Cell]:
+    """The share of decided games that the weights of a run win, at equal depth."""
     game, cells = registry.make("jumper"), []
-    for name, weights in FIXED.items():
-        pair = lineup.make(f"{path},negascout(depth={PLAYED_DEPTH},weights={weights})", game)
-        with progress.track(f"{algo} against {name}", games, "games") as bar:
+    for name, fixed in FIXED.items():
+        pair = lineup.make(f"negascout(depth={PLAYED_DEPTH},net={run}),{fixed}(depth={PLAYED_DEPTH})", game)
+        with progress.track(f"{who} against {name}", games, "games") as bar:
             played = arena.play(
                 game, pair, np.array([[0, 1], [1, 0]]), num_games=games, seed=seed, opening=OPENING, tick=bar.update
             )
@@ -91,10 +118,35 @@ def against_fixed(algo: str, training: int, printed: float, games: int, seed: in
         mine = played.returns[np.arange(games), seat]
         for what, which in {"as White": seat == 0, "as Black": seat == 1, "both": seat >= 0}.items():
             wins, losses = (int((sign * mine[which] > 0).sum()) for sign in (1, -1))
-            paper = printed if what == "both" and weights == FIXED["0.5 pieces, 0.5 safe"] else None
             row = f"against {name}, {what}: {wins}-{losses}, {int(which.sum()) - wins - losses} drawn"
-            cells.append(Cell(row, algo, "% of decided", *share(wins, max(wins + losses, 1)), paper))
+            paper = None
+            if what in printed and fixed == "brunton2013_even":
+                won, lost = printed[what]
+                paper = 100 * won / (won + lost)
+            cells.append(Cell(row, who, "% of decided", *share(wins, max(wins + losses, 1)), paper))
     return cells
+
+
+def alphabeta_learned(seed: int) -> str:
+    """The strongest player of figure 1: alpha-beta with weights that TD-Leaf has learned."""
+    return f"alphabeta(depth={DEPTH},net={learned('tdleaf', PLAYED_DEPTH, TRAINING_GAMES * FULL, seed)})"
+
+
+def figure_1(games: int, seed: int) -> Sequence[Cell]:
+    """The round robin; the net is that of `launch.train --game=jumper --algo=td_lambda`."""
+    players = {
+        "random": "random",
+        "MLP": str(trained.run("brunton2013-mlp", seed, {"game": "jumper", "algo": "td_lambda", "games": MLP_GAMES})),
+        "minimax": f"alphabeta(depth={DEPTH})",
+        "Negascout": f"negascout(depth={DEPTH})",
+        "alpha-beta, learned": alphabeta_learned(seed),
+    }
+    return jumper_round_robin.cells(players, games, seed)
+
+
+def under_limits(games: int, seed: int) -> Sequence[Cell]:
+    """The shipped player within the paper's limits, against the strongest of figure 1."""
+    return jumper_limits.cells("jumper_best", alphabeta_learned(seed), games, seed)
 
 
 NOTES = (
@@ -102,19 +154,44 @@ NOTES = (
     "The paper's totals are of boards of which it says no more than random; its rows do not add up to them.",
 )
 ITEMS = {
+    "fig1": Item(
+        "Figure 1: round robin on 6×6",
+        1000,
+        figure_1,
+        (
+            f"All searches look {DEPTH} turns ahead; every game begins with {jumper_round_robin.OPENING} random moves.",
+            "The paper's minimax prunes as well: alpha-beta without a table, with the final weights, as Negascout.",
+        ),
+        unit="games a pair and colour",
+        quick=20,
+    ),
     "fig2": Item("Figure 2: move timings on random 6×6 boards", 100, figure_2),
     "fig3": Item(
         "Figure 3: gradient descent against fixed weights",
-        2000,
-        functools.partial(against_fixed, "gradient_fit", TRAINING_POSITIONS, 100 * 35 / 88),
-        NOTES,
+        FULL,
+        figure_3,
+        (*NOTES, "The paper searched random boards to depth 2 for its fit."),
         quick=200,
     ),
-    "fig4": Item(
-        "Figure 4: TD-Leaf against fixed weights",
-        2000,
-        functools.partial(against_fixed, "tdleaf", TRAINING_GAMES, 100 * 55 / 95),
-        NOTES,
-        quick=200,
+    "fig4": Item("Figure 4: TD-Leaf against fixed weights", FULL, figure_4, NOTES, quick=200),
+    "fig5": Item(
+        "Figure 5: the net's lead in pieces after learning by self-play",
+        40_000,
+        jumper_mlp.cells,
+        (
+            f"{jumper_mlp.PLAYED} games a point as White after {jumper_mlp.OPENING} random moves; the search is "
+            f"{jumper_mlp.SEARCH} with the paper's weights.",
+            "The paper prints no numbers: its curves rise, and are flat after about 20,000 games.",
+        ),
+        unit="games of training",
+        quick=2000,
+    ),
+    "limits": Item(
+        "15 s a game and 1024 KB: the shipped player against alpha-beta to depth 5 with learned weights",
+        200,
+        under_limits,
+        (f"Every game begins with {jumper_limits.OPENING} random moves; colours change after each.",),
+        unit="games",
+        quick=4,
     ),
 }

@@ -12,10 +12,18 @@ import pytest
 from algorithms import td_lambda
 from boardrl import nets, registry
 from boardrl.errors import UserError
+from boardrl.experience import seating
 from boardrl.policy import Policy, Strategy, Uniform, wish
-from boardrl.returns import Trail, lambda_returns
+from boardrl.returns import Trail, Window, lambda_returns
+from boardrl.traces import backward_gradient
 
 TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3, decay=0.6)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def play(config, game, opponents, state, key):
+    seats = seating(config.lanes, game.spec.num_players, len(opponents))
+    return td_lambda.play_window(config, game, opponents, state.params, state.lanes, state.pending, seats, key)
 
 
 def both_gradients(config, net, params, window):
@@ -24,7 +32,7 @@ def both_gradients(config, net, params, window):
     forward, _ = td_lambda.forward_gradient(config, net, params, window, targets)
     lead = (window.viewer.shape[1], net.game.spec.num_players)
     traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape)), params)
-    backward, _ = td_lambda.backward_gradient(config, net, params, window, traces)
+    backward, _ = backward_gradient(net, params, window, traces, loss=config.loss, decay=config.decay)
     return forward, backward
 
 
@@ -36,7 +44,7 @@ def test_both_views_give_the_same_update(name, separate, loss):
     game, config = registry.make(name), dataclasses.replace(TINY, loss=loss, separate=separate)
     state = td_lambda.init(config, game, jax.random.key(1))
     net = td_lambda.value_net(config, game)
-    _, window = td_lambda.play_window(config, game, (), state, jax.random.key(2))
+    window = play(config, game, (), state, jax.random.key(2)).window
     assert window.trail.ended.any()
     assert window.trail.explored.any()
     forward, backward = both_gradients(config, net, state.params, window)
@@ -64,7 +72,7 @@ def test_both_views_on_numbers_by_hand(loss, slope):
         ended=no.at[2].set(True),
         returns=nothing.at[2, 0].set(jnp.array([1.0, -1.0])),
     )
-    window = td_lambda.Window(x, jnp.zeros((3, 1), jnp.int32), trail)
+    window = Window(x, jnp.zeros((3, 1), jnp.int32), trail)
     # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before.
     idle = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), window)
     window = jax.tree.map(lambda one, rest: jnp.concatenate([one, rest]), idle, window)
@@ -94,7 +102,7 @@ def test_pending_afterstates_learn_in_the_next_window():
     state = td_lambda.init(config, game, jax.random.key(1))
     first, _ = td_lambda.update(config, game, (), state)
     assert first.pending.waits.all()  # one move in, nobody knows yet what it was worth
-    _, window = td_lambda.play_window(config, game, (), first, jax.random.key(2))
+    window = play(config, game, (), first, jax.random.key(2)).window
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
     assert targets.known[0].all()
     assert not targets.known[1].any()
@@ -109,9 +117,44 @@ def test_updates_do_not_retrace_and_repeat_exactly():
             state, _ = td_lambda.update(TINY, game, (), state)
         runs.append(state)
     chex.assert_trees_all_equal(*runs)
-    size = td_lambda.update._cache_size()
+    size = td_lambda._update_whole._cache_size()
     td_lambda.update(TINY, registry.make("pig:players=3,target=8"), (), runs[0])
-    assert td_lambda.update._cache_size() == size
+    assert td_lambda._update_whole._cache_size() == size
+
+
+def test_parts_play_apart_and_learn_together():
+    """Two parts of three lanes: each plays as three lanes with its key would; the step follows both gradients."""
+    game = registry.make("pig:players=3,target=8")
+    config = dataclasses.replace(TINY, parts=2, optimizer="sgd", learning_rate=0.01, falling=False)
+    state = td_lambda.init(config, game, jax.random.key(5))
+    state, _ = td_lambda.update(config, game, (), state)  # so that something is pending
+    keys = jax.random.split(jax.random.wrap_key_data(state.key), 4)
+    params, lanes, ended, decisions, rolls = state.params, [], 0, 0, 0
+    for part, rows in enumerate((slice(3), slice(3, 6))):
+        in_lanes = jax.tree.map(lambda leaf, rows=rows: leaf[rows], (state.lanes, state.pending))
+        mine = state._replace(lanes=in_lanes[0], pending=in_lanes[1])
+        played = play(dataclasses.replace(config, lanes=3), game, (), mine, keys[1 + part])
+        gradient, _ = both_gradients(config, td_lambda.value_net(config, game), state.params, played.window)
+        params = jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
+        lanes.append(played.lanes)
+        ended += int(played.window.trail.ended.sum())
+        decisions += int(played.window.trail.decided[1:].sum())
+        rolls += int(played.rolls)
+    games = int(state.games)
+    after, metrics = td_lambda.update(config, game, (), state)
+    chex.assert_trees_all_close(after.params, params, atol=1e-6)
+    chex.assert_trees_all_equal(after.lanes, jax.tree.map(lambda *each: jnp.concatenate(each), *lanes))
+    assert int(after.games) == games + ended
+    assert float(metrics["decisions"]) == decisions
+    assert float(metrics["rolls"]) == rolls
+
+
+def test_every_step_is_a_roll_or_a_decision():
+    game, config = registry.make("pig:players=3,target=60"), dataclasses.replace(TINY, window=4)
+    state = td_lambda.init(config, game, jax.random.key(1))
+    played = play(config, game, (), state, jax.random.key(2))
+    assert not played.window.trail.ended.any()
+    assert 0 < int(played.rolls) == int(played.lanes.steps.sum() - played.window.trail.decided.sum())
 
 
 def test_opponents_play_their_own_moves():
@@ -123,7 +166,7 @@ def test_opponents_play_their_own_moves():
     holds_at_once = Policy(Strategy(game, "hold", (("total", 2),)))
     scores = {}
     for name, opponent in {"rolls_on": rolls_on, "holds_at_once": holds_at_once}.items():
-        lanes, _ = td_lambda.play_window(config, game, (opponent,), state, jax.random.key(3))
+        lanes = play(config, game, (opponent,), state, jax.random.key(3)).lanes
         scores[name] = lanes.state.scores
     # In lane 0 the opponent has seat 0. Holding at once banks something; rolling on to 60 never does in 64 turns.
     assert scores["rolls_on"][0, 0] == 0
@@ -138,6 +181,8 @@ def test_opponents_play_their_own_moves():
         ({"hidden": (0,)}, "--hidden=0"),
         ({"opponents": "random,random"}, "fewer than 2"),
         ({"thin": 5}, "--thin=5 does not divide --window=12"),
+        ({"opening": -1}, "--opening=-1 is no number of steps"),
+        ({"parts": 4}, "--parts=4 does not divide --lanes=6"),
         ({"thin": 2, "view": "backward"}, "--thin=2 needs --view=forward"),
         ({"encoding": "braille"}, "--encoding=braille is not one of tic_tac_toe; expected one of none"),
     ],
@@ -176,11 +221,40 @@ def test_plain_steps_follow_the_summed_gradient():
     config = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
     state = td_lambda.init(config, game, jax.random.key(1))
     _, key_window, _ = jax.random.split(jax.random.wrap_key_data(state.key), 3)
-    _, window = td_lambda.play_window(config, game, (), state, key_window)
+    window = play(config, game, (), state, key_window).window
     gradient, _ = both_gradients(config, td_lambda.value_net(config, game), state.params, window)
     wanted = jax.tree.map(lambda p, g: np.array(p - 0.01 * g), state.params, gradient)
     after, _ = td_lambda.update(config, game, (), state)
     chex.assert_trees_all_close(after.params, wanted, atol=1e-6)
+
+
+def test_momentum_adds_a_share_of_the_step_before():
+    """After the same first step, the second differs by that share of the first, as both have played the same window."""
+    game = registry.make("tic_tac_toe")
+    plain = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
+    params = []
+    for config in (plain, dataclasses.replace(plain, momentum=0.5)):
+        state = td_lambda.init(config, game, jax.random.key(1))
+        steps = [jax.tree.map(np.array, state.params)]
+        for _ in range(2):
+            state, _ = td_lambda.update(config, game, (), state)
+            steps.append(jax.tree.map(np.array, state.params))
+        params.append(steps)
+    chex.assert_trees_all_equal(params[0][1], params[1][1])
+    wanted = jax.tree.map(lambda p0, p1, p2: p2 + 0.5 * (p1 - p0), *params[0])
+    chex.assert_trees_all_close(params[1][2], wanted, atol=1e-6)
+
+
+def test_games_open_with_experiments():
+    game = registry.make("tic_tac_toe")
+    never = dataclasses.replace(TINY, epsilon=0.0)
+    state = td_lambda.init(never, game, jax.random.key(1))
+    key = jax.random.key(2)
+    always = play(dataclasses.replace(never, epsilon=1.0), game, (), state, key)
+    chex.assert_trees_all_equal(play(dataclasses.replace(never, opening=99), game, (), state, key), always)
+    explored = play(dataclasses.replace(never, opening=3), game, (), state, key).window.trail.explored[1:]
+    assert explored[:3].any(1).all()
+    assert not explored[3:5].any()  # no game is over before the fifth move
 
 
 def test_thinning_takes_one_turn_of_each_group():
@@ -188,7 +262,7 @@ def test_thinning_takes_one_turn_of_each_group():
     config = dataclasses.replace(TINY, window=6, thin=3)
     game = registry.make("tic_tac_toe")
     state = td_lambda.init(config, game, jax.random.key(1))
-    _, window = td_lambda.play_window(config, game, (), state, jax.random.key(2))
+    window = play(config, game, (), state, jax.random.key(2)).window
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
     assert not targets.known[-1].any()
     found = set()

@@ -50,3 +50,15 @@ def test_pig_values_are_close_to_value_iteration():
     error = np.abs(np.asarray(learned(jax.tree.map(jnp.asarray, exact.states()))) - exact.values)
     assert exact.num_states > 10_000
     assert error.mean() <= 0.03  # of returns between -1 and 1
+
+
+def test_jumper_leaves_random_play_behind_within_a_few_games():
+    """With the settings that suit the game, but fewer games on a smaller board."""
+    suited = registry.make("jumper").defaults["td_lambda"]
+    known = {field.name for field in dataclasses.fields(td_lambda.Config)}
+    changes = {name: value for name, value in suited.items() if name in known}
+    config, game, state = train("jumper:size=4", **{**changes, "games": 3_000})
+    learned = Player("learned", td_lambda.policy(config, game, state))
+    match = arena.match(game, [learned, make("random", game)], num_games=2_000, seed=1, opening=2)
+    print(match.players[0].points)
+    assert match.players[0].points > 0.5

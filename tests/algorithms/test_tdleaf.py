@@ -200,6 +200,20 @@ def test_pieces_are_found_to_be_good() -> None:
     assert max(row["leaf_error"] for row in metrics) < 1e-6
 
 
+@pytest.mark.parametrize(("averaged", "last"), [(0.5, 2), (0.0, 1), (1.0, 4)])
+def test_what_plays_is_the_mean_of_the_last_steps(averaged: float, last: int) -> None:
+    config = dataclasses.replace(SMALL, averaged=averaged)
+    state, seen = tdleaf.init(config, JUMPER, jax.random.key(0)), []
+    while int(state.games) < config.games:
+        state, _ = tdleaf.update(config, JUMPER, (), state)
+        seen.append(np.asarray(state.params))
+    assert len(seen) == 4
+    assert not np.array_equal(seen[-1], seen[-2])
+    np.testing.assert_allclose(np.asarray(state.average), np.mean(seen[-last:], 0), rtol=1e-6)
+    np.testing.assert_array_equal(tdleaf.player(config, JUMPER, state).searcher.memory.weights, state.average)
+    np.testing.assert_array_equal(tdleaf.policy(config, JUMPER, state).params, state.average)
+
+
 @pytest.mark.parametrize("method", ["rootstrap", "treestrap"])
 def test_positions_move_towards_what_the_search_finds(method: Any) -> None:
     state, _ = learn(dataclasses.replace(SMALL, method=method))
@@ -306,6 +320,8 @@ def test_a_resumed_run_ends_in_the_same_bits(tmp_path: Any) -> None:
         ("pig", {"searcher": "alphabeta"}, "cannot see through the dice of pig; use expectimax"),
         ("pig", {"searcher": "alphabet"}, "did you mean 'alphabeta'"),
         ("jumper:size=3", {"learning_rate": 0.0}, "learns nothing"),
+        ("jumper:size=3", {"averaged": 2.0}, "--averaged=2.0 is out of range"),
+        ("jumper:size=3", {"features": "extend"}, "did you mean 'extended'"),
     ],
 )
 def test_mistakes(game: str, changes: dict[str, Any], words: str) -> None:

@@ -44,6 +44,25 @@ def test_policies_by_name():
     assert logits(early, at_stake) == [-np.inf, 0.0]
 
 
+class Named(Pig):
+    """A game that gives players names of their own."""
+
+    named_players = {"early": "hold(total=5)", "twice": "early"}
+
+
+def test_a_named_player_stands_for_another_and_its_options_can_be_changed():
+    game = Named(target=20)
+    early, late, twice = make_lineup("early,early(total=9),twice(total=9)", game)
+    assert early.policy == Policy(Strategy(game, "hold", (("total", 5),)))
+    assert late.policy == twice.policy == Policy(Strategy(game, "hold", (("total", 9),)))
+    assert [player.name for player in (early, late)] == ["early", "early(total=9)"]
+    assert players.remake(late, game).policy == late.policy
+    with pytest.raises(UserError, match=r"unknown option 'tot' of player 'hold' \(did you mean 'total'"):
+        make("early(tot=9)", game)
+    with pytest.raises(UserError, match="did you mean 'early'"):
+        make("earl", game)
+
+
 def test_greedy_takes_the_best_afterstate():
     # The middle takes four lines from the other, a corner three, an edge two.
     for text in ("greedy", "greedy(value=lines)"):

@@ -66,3 +66,13 @@ def test_the_papers_inputs() -> None:
     assert np.flatnonzero(cells[:, 1]).tolist() == [0, 8, 12]  # white
     assert np.flatnonzero(cells[:, 2]).tolist() == [6, 16]  # dead
     assert seen[75:].tolist() == [1, 1]
+
+
+def test_the_same_inputs_as_each_side_sees_them() -> None:
+    state = GAME.from_text(CHAIN_TEXT)  # White is to move
+    white, black = (np.asarray(GAME.encodings["own_first"](GAME, state, jnp.int32(seat))) for seat in (0, 1))
+    cells = white[:75].reshape(25, 3)
+    assert [np.flatnonzero(cells[:, kind]).tolist() for kind in range(3)] == [[0, 8, 12], [18], [6, 16]]
+    np.testing.assert_array_equal(black[:75].reshape(25, 3), cells[:, [1, 0, 2]])
+    assert (white[75:].tolist(), black[75:].tolist()) == ([1, 1], [1, 0])
+    np.testing.assert_array_equal(GAME.encodings["own_first"](GAME, GAME.rotate(state), jnp.int32(1)), white)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from boardrl import registry
-from launch import cli, lineup, train
-from launch.papers import brunton2013, trained
+from launch import cli, export, lineup, train
+from launch.papers import brunton2013, jumper_limits, jumper_mlp, jumper_round_robin, trained
 from search.player import SearchPlayer
 
 SMALL = ("--depth=1", "--kilobytes=256", "--batch=4", "--log_every=1", "--evaluate_games=1", "--final_games=1")
@@ -38,13 +38,79 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     np.testing.assert_array_equal(other.host.searcher.memory.weights, weights)
     assert np.abs(weights).max() > 0
 
+    file = tmp_path / "weights.json"
+    with pytest.raises(SystemExit) as stop:
+        cli.run(export.main, export.Config, argv=["export", f"--run={path}", f"--to={file}"])
+    assert stop.value.code == 0
+    (shipped,) = lineup.make(f"negascout(depth=2,learned={file})", game)
+    assert isinstance(shipped.host, SearchPlayer)
+    np.testing.assert_array_equal(shipped.host.searcher.memory.weights, weights)
+    made_by = json.loads(file.read_text())["made_by"]
+    assert made_by.startswith("python -m launch.train --game=jumper:size=3")
+    assert {"--seed=0", "--games=8", "--depth=1", "--features=extended"} <= set(made_by.split())
+    assert "--decay" not in made_by  # as the algorithm has it
+
 
 def test_figure_4_counts_wins_by_colour(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trained, "FOLDER", tmp_path)
-    monkeypatch.setattr(brunton2013, "FIXED", {"0.5 pieces, 0.5 safe": "0.5+0.5+0+0"})
-    cells = brunton2013.against_fixed("tdleaf", 1, 57.9, 6, 0)
+    monkeypatch.setattr(brunton2013, "FIXED", {"0.5 pieces, 0.5 safe": "brunton2013_even"})
+    cells = brunton2013.figure_4(6, 0)
     assert [cell.row.split(":")[0].rpartition(", ")[2] for cell in cells] == ["as White", "as Black", "both"]
     counts = [[int(number) for number in re.findall(r"\d+", cell.row.split(": ")[1])] for cell in cells]
     assert [sum(count) for count in counts] == [3, 3, 6]
     assert [a + b for a, b in zip(*counts[:2], strict=True)] == counts[2]
-    assert [cell.paper for cell in cells] == [None, None, 57.9]
+    assert [cell.paper for cell in cells] == pytest.approx([100 * 29 / 49, 100 * 35 / 46, 100 * 55 / 95])
+
+
+def test_figure_1_is_counted_for_white_and_goes_on_where_it_was(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    names = list(jumper_round_robin.PRINTED)[:2]
+    monkeypatch.setattr(jumper_round_robin, "PRINTED", dict.fromkeys(names, (50.0, 60.0)))
+    texts = dict(zip(names, ["random", "corner"], strict=True))
+    cells = jumper_round_robin.cells(texts, 8, 0)
+    assert [cell.paper for cell in cells] == [50.0, 60.0, 50.0, 60.0]
+    (file,) = tmp_path.iterdir()
+    lines = file.read_text().splitlines()
+    assert [json.loads(line)["key"] for line in lines] == [f"{a} : {b}" for a in texts.values() for b in texts.values()]
+    assert cells[1].ours == pytest.approx(100 * json.loads(lines[1])["found"][0] / 8)
+    file.write_text("\n".join([*lines[:-1], lines[-1][:10]]))  # killed while it wrote
+    assert jumper_round_robin.cells(texts, 8, 0) == cells
+
+
+def test_limits_are_measured_from_outside(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    monkeypatch.setattr(jumper_limits, "GAME", "jumper:size=4")
+    monkeypatch.setattr(jumper_limits, "GAME_MS", 0.5)  # that no game keeps
+    cells = jumper_limits.cells("jumper_best(game_ms=60)", "alphabeta(depth=1)", 4, 0)
+    found = {cell.row.partition(":")[0]: cell.ours for cell in cells}
+    assert found["games of more than 0.0005 s"] == 4
+    assert found["games with more than 1024 KB"] == 0
+    assert 0 < found["memory"] <= 1024
+    assert 0 < found["seconds a game"] <= found["the longest game"] < 5
+    (file,) = tmp_path.iterdir()
+    kept = file.read_text()
+    assert len(kept.splitlines()) == 4
+    assert jumper_limits.cells("jumper_best(game_ms=60)", "alphabeta(depth=1)", 4, 0) == cells
+    assert file.read_text() == kept
+    jumper_limits.cells("jumper_best(game_ms=60)", "alphabeta(depth=2)", 2, 0)
+    assert len(list(tmp_path.iterdir())) == 2  # games of other players are not mixed in
+
+
+def test_figure_5_counts_the_lead_in_pieces(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    monkeypatch.setattr(jumper_mlp, "SIZES", (3,))
+    monkeypatch.setattr(jumper_mlp, "POINTS", 2)
+    monkeypatch.setattr(jumper_mlp, "PLAYED", 2)
+    cells = jumper_mlp.cells(200, 0)
+    assert [cell.row.partition(", ")[0] for cell in cells] == ["3×3"] * 3
+    assert all(-9 <= cell.low <= cell.ours <= cell.high <= 9 for cell in cells)
+    (picture,) = tmp_path.glob("*.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    (kept,) = tmp_path.glob("*-fig5.jsonl")
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert len(lines) == 9  # three points against each of three
+    assert cells[-1].ours == pytest.approx(np.mean(lines[-1]["found"]))
+    # Two that move at random end with all cells filled: what the one has the other has not, but for dead cells.
+    assert all(abs(lead) <= 9 for lead in jumper_mlp.leads("jumper:size=3", "random", "corner", 0))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, players, registry
+from boardrl import arena, host, linear, players, registry, weights
 from boardrl.errors import UserError
+from boardrl.weights import Weights
 from launch.lineup import MAKERS
-from search import line, player
+from search import evaluators, line, player
 from search.player import SearchPlayer
 
 
@@ -37,6 +41,43 @@ def test_options_reach_the_searcher() -> None:
 def test_mistakes(text: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         make(text, "tic_tac_toe")
+
+
+def test_features_by_name_and_weights_from_a_file(tmp_path: pathlib.Path) -> None:
+    game = registry.make("jumper:size=4")
+    names = linear.find(game, "extended").names
+    values = tuple(float(number) for number in range(len(names)))
+    weights.save(tmp_path / "w.json", Weights("jumper", "extended", names, values, ""))
+    text = "+".join(map(str, values))
+    one, other = (
+        make(f"negascout(depth=2,{part})", "jumper:size=4").searcher
+        for part in (f"learned={tmp_path / 'w.json'}", f"features=extended,weights={text}")
+    )
+    row = one.facet.row(game.from_text("4\nW - - -\n- B - -\n- - - -\n- - - -\nW"))
+    state = jax.tree.map(jnp.asarray, one.facet.state(row))
+    want = linear.Linear(game, "extended")(jnp.array(values, jnp.float32), state, jnp.int32(0))
+    for searcher in (one, other):
+        np.testing.assert_allclose(searcher.evaluate(row), want, rtol=1e-5)
+    for text, words in {
+        f"learned={tmp_path / 'w.json'},features=extended": "has weights from a file",
+        "features=extended": "have no weights of their own",
+        "features=extended,weights=1+2": f"2 weights do not fit jumper: expected {len(names)}",
+        "features=extend,weights=1+2": "did you mean 'extended'",
+    }.items():
+        with pytest.raises(UserError, match=words):
+            make(f"negascout(depth=2,{text})", "jumper:size=4")
+
+
+def test_features_that_the_host_has_not_compiled_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards past 8×8 have bitboards, but not for the further features: these are compiled as any value is."""
+    game = registry.make("jumper:size=9")
+    assert "extended" not in host.of(game).feature_sets
+    monkeypatch.setattr(host, "lowered", lambda game: "lowered")
+    monkeypatch.setattr(evaluators, "net", lambda facet, value, params, *, batched: (facet, value, batched))
+    values = [0.5] * len(linear.find(game, "extended").names)
+    (facet, value, batched), given = evaluators.named(game, "extended", values)  # type: ignore[misc]
+    assert (facet, given, batched) == ("lowered", "lowered", False)
+    assert value == linear.Linear(game, "extended")
 
 
 def test_dice_that_let_nobody_move_do_not_hold_up_a_player() -> None:

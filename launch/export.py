@@ -1,0 +1,62 @@
+"""Writes the weights that a run has learned of a game's features to a small file, with the command that made them.
+
+  python -m launch.export --run=runs/jumper_size_6-tdleaf-20250101T120000Z-s0 --to=weights.json
+  python -m launch.evaluate --game=jumper --players='negascout(depth=3,learned=weights.json),random' --opening=4
+
+A game can bring such files along, and players of its own that use them: docs/adding_a_game.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import shlex
+from typing import Any
+
+import numpy as np
+
+from boardrl import linear, options, run, weights
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.linear import Linear
+from launch import cli, learners, lineup, output
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    run: str = setting("", "a run directory, or a checkpoint in it, of an algorithm that weighs features")
+    to: str = setting("", "the file")
+    overwrite: bool = setting(False, "replace the file if it exists")
+
+
+def main(config: Config) -> None:
+    path = output.free_path("to", config.to, overwrite=config.overwrite)
+    if path is None or not config.run:
+        raise UserError("--run and --to are both needed: what was learned, and the file for it")
+    found = lineup.load_run(pathlib.Path(config.run))
+    value: Any = getattr(found.policy.apply, "value", None)
+    if not isinstance(value, Linear):
+        raise UserError(f"--run={config.run} has learned no weights of features; give a run that has, as of tdleaf")
+    folder = found.path.parent.parent  # of the checkpoint
+    names = linear.find(found.game, value.features).names
+    values = tuple(np.asarray(found.policy.params, np.float64).tolist())
+    weights.save(path, weights.Weights(found.game.spec.name, value.features, names, values, command(folder)))
+    print(f"{len(values)} weights in {path}")
+
+
+def command(folder: pathlib.Path) -> str:
+    """The training of a run with all settings that are not the algorithm's own defaults."""
+    stored = run.read_config(folder)
+    usual = dataclasses.asdict(learners.load(stored["algo"]).Config())
+    changed = {name: value for name, value in stored["settings"].items() if value != _as_stored(usual.get(name))}
+    flags = {**{name: stored[name] for name in ("game", "algo", "seed")}, **changed}
+    words = (f"--{options.format_options({name: value})}" for name, value in flags.items())
+    return shlex.join(["python", "-m", "launch.train", *words])
+
+
+def _as_stored(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+if __name__ == "__main__":
+    cli.run(main, Config)

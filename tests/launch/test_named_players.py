@@ -1,0 +1,42 @@
+"""Players that games bring along: files that are in the package and say how they were made; how well one plays."""
+
+from __future__ import annotations
+
+import pathlib
+import tomllib
+
+import numpy as np
+import pytest
+
+from boardrl import arena, intervals, registry, weights
+from launch import lineup
+
+GAMES = [registry.make(name) for name in registry.names()]
+FILES = [(game, name) for game in GAMES for name in getattr(game, "weight_files", {})]
+
+
+@pytest.mark.parametrize(("game", "name"), FILES, ids=[f"{game.spec.name}-{name}" for game, name in FILES])
+def test_shipped_weights(game: registry.Game, name: str) -> None:
+    found = weights.load(name, game)
+    assert found.made_by.startswith(f"python -m launch.train --game={game.spec.name}")
+    assert np.abs(found.values).max() > 0
+    path = game.weight_files[name]  # type: ignore[attr-defined]
+    root = pathlib.Path(__file__).parents[2]
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    package = path.parent.parent
+    assert (package / "__init__.py").exists()
+    assert any(path.relative_to(package).match(pattern) for pattern in settings["package-data"]["*"])
+
+
+@pytest.mark.parametrize("game", [game for game in GAMES if hasattr(game, "named_players")], ids=lambda g: g.spec.name)
+def test_all_named_players_can_be_made(game: registry.Game) -> None:
+    names = list(game.named_players)  # type: ignore[attr-defined]
+    assert [player.name for player in lineup.make(",".join(names), game)] == names
+
+
+def test_jumper_best_beats_fixed_weights_at_equal_depth() -> None:
+    game = registry.make("jumper:size=6")
+    pair = lineup.make("jumper_best(depth=2),brunton2013_even(depth=2)", game)
+    score = arena.match(game, pair, num_games=200, seed=0, opening=4, processes=1).players[0]
+    decided = score.wins + score.losses
+    assert intervals.wilson(score.wins, decided).low > 0.55
