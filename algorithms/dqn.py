@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax import Array
 
-from boardrl import experience, nets, players, q_net, replay, rewards, rollout
+from boardrl import descent, experience, nets, players, q_net, replay, rewards, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.experience import Transition
@@ -52,7 +51,7 @@ class Config:
     batch: int = setting(256, "decisions drawn for one learning step; as many as --capacity: all of them")
     learning_steps: int = setting(4, "learning steps after each window")
     copy_every: int = setting(100, "learning steps between two copies to the target network")
-    optimizer: Literal["adam", "sgd"] = setting("adam", "sgd: plain steps against the mean gradient")
+    optimizer: descent.Optimizer = setting("adam", "sgd: plain steps against the mean gradient")
     learning_rate: float = setting(1e-3, "at the start")
     learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
     pretrain_from: str = setting("", "player whose recorded games are learned from before; empty: none")
@@ -158,7 +157,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     return TrainState(
         params=params,
         target=params,
-        momentum=_optimizer(config).init(params),
+        momentum=descent.init(config.optimizer, params),
         lanes=rollout.start(game, config.lanes),
         pending=experience.no_pending(game, first, config.lanes),
         replay=replay.empty(row, config.capacity),
@@ -186,18 +185,21 @@ def update(
         return experience.Decision(action, action, position)
 
     worth = rewards.parse(config.rewards, game)
-    lanes, window = experience.play(game, decide, opponents, worth, state.lanes, key_window, num_turns=config.window)
-    slots = experience.join(state.pending, window)
-    link = experience.links(slots, discount=config.discount, steps=config.steps)
-    rows = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), experience.transitions(slots, link))
-    remembered = replay.add(state.replay, rows, link.known.ravel())
+    window = experience.live(
+        *(game, decide, opponents, worth, state.lanes, state.pending, key_window),
+        num_turns=config.window,
+        discount=config.discount,
+        steps=config.steps,
+    )
+    rows = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), window.lived)
+    remembered = replay.add(state.replay, rows, window.known.ravel())
 
     state = state._replace(
-        lanes=lanes,
-        pending=experience.still_open(slots, link),
+        lanes=window.lanes,
+        pending=window.pending,
         replay=remembered,
         key=jax.random.key_data(key_next),
-        games=state.games + window.ended.sum().astype(jnp.int32),
+        games=state.games + window.games,
         updates=state.updates + 1,
     )
     state, errors = jax.lax.cond(
@@ -224,9 +226,7 @@ def _learn(config: Config, net: QNet, state: TrainState, key: Array) -> tuple[Tr
         params, target, momentum, learned = carry
         batch = replay.sample(experiences, config.batch, key_step)
         value, gradient = jax.value_and_grad(loss, argnums=1)(net, params, target, batch, double=config.double)
-        with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-            direction, momentum = _optimizer(config).update(gradient, momentum)
-        params = jax.tree.map(lambda p, d: p - rate * d, params, direction)
+        params, momentum = descent.step(config.optimizer, params, momentum, gradient, rate=rate)
         learned = learned + 1
         copy = learned % config.copy_every == 0
         target = jax.tree.map(lambda old, new: jnp.where(copy, new, old), target, params)
@@ -353,7 +353,3 @@ def _recorded_players(config: Config, game: Game[Any]) -> list[Policy]:
             raise UserError(f"games of {player.name!r} cannot be recorded, as it plays on the host; use another player")
         policies.append(player.policy)
     return policies
-
-
-def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()

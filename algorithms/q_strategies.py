@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax import Array
 
-from boardrl import experience, nets, options, players, registry, rewards, rollout
+from boardrl import descent, experience, nets, options, players, registry, rewards, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -45,7 +44,7 @@ class Config:
     epsilon: float = setting(0.9, "share of decisions that are random experiments, at the start")
     epsilon_end: float = setting(0.0, "the same at the end of a straight line")
     epsilon_games: int = setting(0, "games until then; 0: all of --games")
-    optimizer: Literal["adam", "sgd"] = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
+    optimizer: descent.Optimizer = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
     learning_rate: float = setting(1e-3, "alpha at the start")
     learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
 
@@ -170,7 +169,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     params = net.init(key_net)
     return TrainState(
         params=params,
-        momentum=_optimizer(config).init(params),
+        momentum=descent.init(config.optimizer, params),
         lanes=rollout.start(game, config.lanes),
         pending=experience.no_pending(game, Memo(net.encode(game.init()), jnp.float32(0)), config.lanes),
         key=jax.random.key_data(key_play),
@@ -199,24 +198,24 @@ def update(
         return experience.Decision(choice, action, Memo(inputs, values.max()))
 
     worth = rewards.parse(config.rewards, game)
-    lanes, window = experience.play(game, decide, opponents, worth, state.lanes, key_window, num_turns=config.window)
-    slots = experience.join(state.pending, window)
-    link = experience.links(slots, discount=config.discount, steps=config.steps)
-    lived = experience.transitions(slots, link)
-
-    (loss_now, error), gradient = jax.value_and_grad(loss, argnums=1, has_aux=True)(
-        player.net, state.params, lived, link.known
+    window = experience.live(
+        *(game, decide, opponents, worth, state.lanes, state.pending, key_window),
+        num_turns=config.window,
+        discount=config.discount,
+        steps=config.steps,
     )
-    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = _optimizer(config).update(gradient, state.momentum)
+    (loss_now, error), gradient = jax.value_and_grad(loss, argnums=1, has_aux=True)(
+        player.net, state.params, window.lived, window.known
+    )
     rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
+    params, momentum = descent.step(config.optimizer, state.params, state.momentum, gradient, rate=rate)
     state = TrainState(
-        params=jax.tree.map(lambda p, d: p - rate * d, state.params, direction),
+        params=params,
         momentum=momentum,
-        lanes=lanes,
-        pending=experience.still_open(slots, link),
+        lanes=window.lanes,
+        pending=window.pending,
         key=jax.random.key_data(key_next),
-        games=state.games + window.ended.sum().astype(jnp.int32),
+        games=state.games + window.games,
         updates=state.updates + 1,
     )
     return state, {"loss": loss_now, "td_error": error, "epsilon": epsilon}
@@ -233,7 +232,3 @@ def loss(net: QNet, params: Any, lived: experience.Transition, known: Array) -> 
     error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
     mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
     return 0.5 * mean, jnp.sqrt(mean)
-
-
-def _optimizer(config: Config) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if config.optimizer == "adam" else optax.identity()

@@ -66,6 +66,16 @@ class Transition(NamedTuple):
     after: Any  # the memo of the same player's later decision; anything where the discount is 0
 
 
+class Window(NamedTuple):
+    """A window of play as a learner wants it."""
+
+    lanes: rollout.Lanes  # after it
+    pending: Slot  # [P, B] decisions whose successor is still to come
+    lived: Transition  # [P + T, B]
+    known: Array  # [P + T, B] bool: where `lived` means something
+    games: Array  # [] int32: that ended in it
+
+
 def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
     """[B, P] int32: 0 where the learner sits, k where opponent k does; they move one seat on from lane to lane."""
     lineup = jnp.arange(num_players) + 1
@@ -240,6 +250,30 @@ def still_open(slots: Slot, link: Link) -> Slot:
         )
 
     return jax.vmap(of_player)(jnp.arange(num_players, dtype=jnp.int32))
+
+
+def live(
+    game: Game[Any],
+    decide: Decide,
+    opponents: Sequence[Policy],
+    worth: dict[str, float],
+    lanes: rollout.Lanes,
+    pending: Slot,
+    key: Array,
+    *,
+    num_turns: int,
+    discount: float,
+    steps: int,
+) -> Window:
+    """Plays T turns in every lane and links them, and what waited before them, as far as what followed was seen.
+
+    Args: see `play` and `links`.
+    """
+    lanes, window = play(game, decide, opponents, worth, lanes, key, num_turns=num_turns)
+    slots = join(pending, window)
+    link = links(slots, discount=discount, steps=steps)
+    ended = window.ended.sum().astype(jnp.int32)
+    return Window(lanes, still_open(slots, link), transitions(slots, link), link.known, ended)
 
 
 def annealed(start: float, end: float, games: Array, over: int) -> Array:

@@ -74,6 +74,8 @@ def more(settings: TrainConfig) -> cli.More:
         ours = {field.name for field in dataclasses.fields(Schedule)}
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
+        if "preset" in learning:
+            learning = algorithm.PRESETS[learning.pop("preset")] | learning
         if settings.preset:
             learning = choose_preset(settings, algorithm)
         own = {}

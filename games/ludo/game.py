@@ -43,22 +43,13 @@ class Ludo(LudoRules):
             "evaluate_against": "random,mixed",
             "final_games": 20_000,
         },
-        # Rewards, strategies and net of alhajry2012, with steps that grow smaller.
+        # With steps that grow smaller, and experiments to the end.
         "q_strategies": {
+            "preset": "alhajry2012",
             "games": 20_000,
-            "strategies": "defensive(prefer_release=false),aggressive(prefer_release=false),"
-            "fast(prefer_release=false),random,random(prefer_release=true)",
-            "lanes": 16,
-            "window": 8,
-            "inputs": "alhajry_subjective",
-            "hidden": (20,),
-            "activation": "sigmoid",
-            "rewards": "release=0.25,defend=0.2,knock=0.15,foremost=0.1,blockade=0.05,win=1,lost=-0.25,lose=-1",
-            "discount": 0.95,
-            "epsilon": 0.9,
             "epsilon_end": 0.3,
-            "optimizer": "sgd",
-            "learning_rate": 0.5,
+            "epsilon_games": 0,
+            "learning_rate_end": 0.0,
             "evaluate_against": "random,mixed",
             "final_games": 20_000,
         },

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy.stats
 
 from boardrl import intervals
 
@@ -55,7 +55,7 @@ def share(count: int, games: int) -> tuple[float, float, float]:
 
 
 def mean(values: np.ndarray) -> tuple[float, float, float]:
-    """(mean, low, high) by the normal approximation."""
-    z = statistics.NormalDist().inv_cdf((1 + intervals.CONFIDENCE) / 2)
-    middle, reach = float(values.mean()), float(z * values.std() / np.sqrt(len(values)))
+    """(mean, low, high) of at least two values, by Student's t: of few values the spread itself is hardly known."""
+    quantile = scipy.stats.t.ppf((1 + intervals.CONFIDENCE) / 2, len(values) - 1)
+    middle, reach = float(values.mean()), float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
     return middle, middle - reach, middle + reach

@@ -9,7 +9,7 @@ from boardrl import players
 from games.ludo import Ludo
 from launch import cli, reproduce
 from launch.papers import derakhshan2010, jumper_baselines, sdu_baselines
-from launch.papers.cell import Cell
+from launch.papers.cell import Cell, mean
 
 
 def run(*arguments):
@@ -69,6 +69,11 @@ def test_a_pair_gets_its_share_of_the_points():
     assert even.shape == weak.shape == (10,)
     assert even.mean() == pytest.approx(3 * 32, abs=8)
     assert weak.mean() < 2.2 * 32
+
+
+def test_the_interval_of_a_mean_is_students():
+    """Of 1, 2, 3 the mean is 2 ± 4.3027 · 1 / √3: 4.3027 is t's 97.5 % quantile with 2 degrees of freedom."""
+    assert mean(np.array([1.0, 2.0, 3.0])) == pytest.approx((2, 2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), abs=1e-4)
 
 
 def test_figure_5_by_hand(monkeypatch):

@@ -1,27 +1,23 @@
 """`python -m launch.train` as its users meet it: real processes, killed at any moment."""
 
 import json
-import os
 import pathlib
 import random
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
-import jax
 import pytest
+from training_process import Process, flags, newest_state
 
-from algorithms import td_lambda
-from boardrl import arena, checkpoint, config, registry, run
+from algorithms import q_strategies, td_lambda
+from boardrl import arena, checkpoint, registry, run
 from boardrl.errors import UserError
 from games.tic_tac_toe import TicTacToe
 from launch import cli, lineup, train
 
 GAME = "pig:players=3,target=10"
-PATIENCE = 400  # seconds, for machines with much else to do
 SMALL = {
     "game": GAME,
     "seed": 11,
@@ -35,53 +31,6 @@ SMALL = {
     "final_games": 60,
     "evaluate_against": "hold(total=4)",
 }
-
-
-def flags(**given):
-    return [f"--{name}={value}" for name, value in given.items()]
-
-
-class Process:
-    """A training process in the background."""
-
-    def __init__(self, cache, *arguments):
-        command = [sys.executable, "-m", "launch.train", *arguments]
-        self._process = subprocess.Popen(
-            command,
-            env=os.environ | {"BOARDRL_CACHE": str(cache)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    @property
-    def pid(self):
-        return self._process.pid
-
-    def wait_for(self, condition):
-        """Returns as soon as the condition holds; the process must be alive then."""
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert self._process.poll() is None, self._process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
-
-    def send(self, number):
-        self._process.send_signal(number)
-
-    def kill_while(self, condition):
-        """Kills the process at a moment when the condition holds, which is looked at while the process is halted."""
-        while True:
-            self.wait_for(condition)
-            self.send(signal.SIGSTOP)
-            time.sleep(0.05)
-            if condition():
-                return self.send(signal.SIGKILL)
-            self.send(signal.SIGCONT)
-
-    def end(self):
-        out, err = self._process.communicate(timeout=PATIENCE)
-        return self._process.returncode, out, err
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +49,6 @@ def whole(tmp_path_factory, cache):
 
 def read(path):
     return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
-
-
-def newest_state(path):
-    """The bits of every array of the newest checkpoint."""
-    folder = path / "checkpoints" / str(checkpoint.steps(path / "checkpoints")[-1])
-    settings = config.from_dict(td_lambda.Config, run.read_config(path)["settings"])
-    game = registry.make(GAME)
-    template = jax.eval_shape(lambda: td_lambda.init(settings, game, jax.random.key(0)))
-    state = checkpoint.restore(folder, checkpoint.verify(folder), template)
-    return [leaf.tobytes() for leaf in jax.tree.leaves(state)]
 
 
 def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_path):
@@ -271,6 +210,14 @@ def test_a_preset_takes_the_place_of_what_suits_the_game(command):
     code, out, _ = command("--game=ludo", "--preset=alhajry2012", "--help")
     assert code == 0
     for flag in ("--hidden=20", "--learning_rate=0.2", "--thin=1", "--evaluate_against=random,mixed"):
+        assert f"  {flag}\n" in out
+
+
+def test_a_game_may_build_on_a_preset(command):
+    code, out, _ = command("--game=ludo", "--algo=q_strategies", "--help")
+    assert code == 0
+    rewards = q_strategies.PRESETS["alhajry2012"]["rewards"]
+    for flag in (f"--rewards={rewards}", "--learning_rate=0.5", "--epsilon_end=0.3", "--final_games=20000"):
         assert f"  {flag}\n" in out
 
 
