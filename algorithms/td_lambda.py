@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import experience, nets, options, parts, rollout
+from boardrl import experience, nets, parts, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, one_hot, select
@@ -123,13 +123,12 @@ class Lesson(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    bounds = {"decay": (0, 1), "epsilon": (0, 1), "learning_rate": (0, 1), "momentum": (0, 1)}
-    for name, (low, high) in bounds.items():
-        if not low <= getattr(config, name) <= high:
-            raise UserError(f"--{name}={getattr(config, name)} is out of range: expected {low} to {high}")
-    for name in ("games", "lanes", "parts", "window"):
-        if getattr(config, name) < 1:
-            raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    experience.check_settings(
+        config,
+        game,
+        shares=("decay", "epsilon", "learning_rate", "momentum"),
+        counts=("games", "lanes", "parts", "window"),
+    )
     if config.opening < 0:
         raise UserError(f"--opening={config.opening} is no number of steps: expected 0 or more")
     if config.lanes % config.parts:
@@ -138,17 +137,10 @@ def check(config: Config, game: Game[Any]) -> None:
         raise UserError(f"--thin={config.thin} does not divide --window={config.window}: expected 1 or a divisor")
     if config.thin > 1 and config.view == "backward":
         raise UserError(f"--thin={config.thin} needs --view=forward, as eligibility traces take every turn")
-    if min(config.hidden, default=1) < 1:
-        raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     known = getattr(game, "encodings", {})
     if config.encoding and config.encoding not in known:
         raise UserError(
             f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"
-        )
-    seats = game.spec.num_players
-    if len(options.split(config.opponents)) >= seats:
-        raise UserError(
-            f"--opponents={config.opponents} leaves no seat to learn: {seats} players, so name fewer than {seats}"
         )
 
 
