@@ -9,6 +9,7 @@ All learners share one table.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -113,7 +114,9 @@ def check(config: Config, game: Game[Any]) -> None:
     coding(config, game).considered(game.init())
 
 
+@functools.cache
 def coding(config: Config, game: Game[Any]) -> tabular.Coding:
+    """How decisions become keys; kept, as to check it takes longer than a game."""
     return tabular.Coding(game, config.encoding, config.joint, config.among)
 
 

@@ -12,6 +12,7 @@ from algorithms import dqn
 from boardrl import checkpoint, registry
 from boardrl.errors import UserError
 from boardrl.experience import Transition
+from boardrl.game import TERMINAL
 from boardrl.q_net import QNet
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -127,6 +128,29 @@ def test_what_is_remembered_are_the_players_own_decisions():
     assert set(np.unique(rows.reward[~goes_on & ~won])) <= {-1.0, 0.0}
     assert (rows.reward[~goes_on] == -1).any()
     assert not rows.reward[goes_on].any()
+
+
+def test_wins_and_losses_of_ludo_go_to_who_won_and_lost():
+    """With extra rolls and passed turns in between; who makes the last move has won, and all who wait have lost."""
+    game = registry.make("ludo:players=3,pieces=1,ring=12,column=1")
+    config = dataclasses.replace(
+        TINY, rewards="win=1,lose=-1", steps=1, lanes=16, window=40, capacity=4096, epsilon=1.0, epsilon_end=1.0,
+        warm_up=4096,
+    )  # fmt: skip
+    state = dqn.init(config, game, jax.random.key(0))
+    for _ in range(4):
+        state, _ = dqn.update(config, game, (), state)
+    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[: int(state.replay.added)], state.replay.rows)
+    goes_on = rows.discount > 0
+    actor, later = (np.asarray(jax.vmap(game.actor)(states)) for states in (rows.memo, rows.after))
+    assert (actor[goes_on] == later[goes_on]).all()
+    assert not rows.reward[goes_on].any()
+    after = jax.vmap(game.step)(rows.memo, rows.choice)
+    ends = np.asarray(jax.vmap(game.actor)(after)) == TERMINAL
+    assert (rows.reward[ends] == 1).all()
+    assert (rows.reward[~goes_on & ~ends] == -1).all()
+    # Every game has one winner; of the others, those who never had a decision have nothing to learn from.
+    assert 20 < ends.sum() == int(state.games) < (~goes_on & ~ends).sum() <= 2 * ends.sum()
 
 
 def test_updates_do_not_retrace_and_repeat_exactly_from_a_checkpoint_too(tmp_path):

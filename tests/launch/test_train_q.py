@@ -1,0 +1,45 @@
+"""Learners of action values, killed at a random moment: they end with the bits of a run that was never stopped."""
+
+import random
+import signal
+import time
+
+import pytest
+from training_process import Process, flags, newest_state
+
+from boardrl import checkpoint
+
+MEASURED = {"seed": 7, "log_every": 3, "evaluate_every": 60, "evaluate_games": 20, "final_games": 20}
+RUNS = {
+    "dqn": {
+        "game": "tic_tac_toe", "games": 150, "lanes": 4, "window": 6, "hidden": 8, "capacity": 200, "warm_up": 40,
+        "batch": 16, "learning_steps": 2, "copy_every": 5, "steps": 2,
+    },
+    "q_strategies": {
+        "game": "pig:players=3,target=10", "games": 150, "lanes": 4, "window": 8, "hidden": 8,
+        "strategies": "hold(total=1),hold(total=9)",
+    },
+    "q_table": {
+        "game": "pig:target=9", "games": 400, "entries": 2048, "games_per_update": 10, "epsilon_end": 0.2,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("algo", RUNS)
+def test_killed_at_a_random_moment_it_ends_with_the_same_bits(algo, tmp_path):
+    rng = random.Random(algo)
+    asked = MEASURED | RUNS[algo] | {"algo": algo}
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    code, _, err = Process(tmp_path / "cache", *flags(**asked, run=whole)).end()
+    assert code == 0, err
+    process = Process(tmp_path / "cache", *flags(**asked, run=killed, checkpoint_every=0))
+    goal = rng.randint(3, 9)
+    process.wait_for(lambda: (checkpoint.steps(killed / "checkpoints") or [0])[-1] >= goal)
+    time.sleep(rng.uniform(0, 0.05))
+    process.send(signal.SIGKILL)
+    assert process.end()[0] == -signal.SIGKILL
+    assert checkpoint.steps(killed / "checkpoints")[-1] < checkpoint.steps(whole / "checkpoints")[-1]
+    code, _, err = Process(tmp_path / "cache", *flags(resume=killed, checkpoint_every=60)).end()
+    assert code == 0, err
+    assert newest_state(killed) == newest_state(whole)
+    assert (killed / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
