@@ -33,7 +33,7 @@ READINGS: dict[str, dict[str, Any]] = {  # of Durocher's table: which values the
     "one table, one reward a move": {"encoding": "durocher"},
     "one table, all rewards of a move": {"encoding": "durocher", "exclusive": False},
 }
-SEEDS = 5  # trainings of a reading, which differ more than the readings do
+SEEDS = 5  # trainings of a reading, which differ by many points
 FINAL_GAMES = 20_000
 # Printed %, and how many games it was measured in.
 TABLE_2 = {"DQN": (16.05, 400), "Q-table": (55.8, 400), "random": (13.8, 400), "random 2": (14.3, 400)}
