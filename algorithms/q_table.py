@@ -115,7 +115,7 @@ def check(config: Config, game: Game[Any]) -> None:
 
 
 @functools.cache
-def coding(config: Config, game: Game[Any]) -> tabular.Coding:
+def coding(config: Config, game: Any) -> tabular.Coding:
     """How decisions become keys; kept, as to check it takes longer than a game."""
     return tabular.Coding(game, config.encoding, config.joint, config.among)
 
