@@ -114,9 +114,14 @@ def check(config: Config, game: Game[Any]) -> None:
     coding(config, game).considered(game.init())
 
 
-@functools.cache
 def coding(config: Config, game: Any) -> tabular.Coding:
-    """How decisions become keys; kept, as to check it takes longer than a game."""
+    """How decisions become keys."""
+    return _coding(config, game)
+
+
+@functools.cache
+def _coding(config: Config, game: Any) -> tabular.Coding:
+    """Kept, as to check it takes longer than a game."""
     return tabular.Coding(game, config.encoding, config.joint, config.among)
 
 
