@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import experience, nets, parts, rollout
+from boardrl import descent, experience, nets, parts, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, one_hot, select
@@ -40,7 +40,7 @@ class Config:
     opening: int = setting(0, "steps that each game of training begins with in which every decision is an experiment")
     learning_rate: float = setting(2e-3, "of the optimizer, at the start")
     falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
-    optimizer: Literal["adam", "sgd"] = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
+    optimizer: descent.Optimizer = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
     momentum: float = setting(0.0, "share of the step before that is added to a plain one")
     loss: Loss = setting("cross_entropy", "how far the net is from its target")
     encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
@@ -169,7 +169,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape), leaf.dtype), params)
     return TrainState(
         params=params,
-        momentum=_optimizer(config).init(params),
+        momentum=descent.init(config.optimizer, params, keep=config.momentum),
         lanes=rollout.fresh(game, config.lanes),
         pending=pending,
         traces=traces,
@@ -223,13 +223,18 @@ def learn(config: Config, state: TrainState, lessons: tuple[Lesson, ...]) -> tup
     num_known = jnp.maximum(error.known, 1.0)
     if config.optimizer == "adam":
         gradient = jax.tree.map(lambda g: g / num_known, gradient)
-    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = _optimizer(config).update(gradient, state.momentum)
-    left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else 1.0
-    rate = config.learning_rate * left
+    left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else jnp.float32(1)
+    params, momentum = descent.step(
+        config.optimizer,
+        state.params,
+        state.momentum,
+        gradient,
+        rate=config.learning_rate * left,
+        keep=config.momentum,
+    )
     lanes, pending, traces = jax.tree.map(lambda *each: jnp.concatenate(each), *(each[:3] for each in lessons))
     state = TrainState(
-        params=jax.tree.map(lambda p, d: p - rate * d, state.params, direction),
+        params=params,
         momentum=momentum,
         lanes=lanes,
         pending=pending,
@@ -392,9 +397,3 @@ def _loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targe
     loss = jnp.where(known, losses, 0.0).sum()
     error = jnp.where(known, targets.target - nets.to_returns(spec, shares), 0.0)
     return loss, Error(loss, (error**2).mean(-1).sum(), known.sum(dtype=jnp.float32))
-
-
-def _optimizer(config: Config) -> optax.GradientTransformation:
-    if config.optimizer == "adam":
-        return optax.scale_by_adam()
-    return optax.trace(config.momentum) if config.momentum else optax.identity()
