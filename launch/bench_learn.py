@@ -14,7 +14,7 @@ from launch import bench_simulate
 from launch.bench_row import Row
 
 GAMES = 40  # of one measurement of TD-Leaf
-UPDATES = 20  # of one measurement of TD(λ)
+UPDATES = 100  # of one measurement of TD(λ)
 TABLE_GAMES = 4_000  # of one of tabular Q-learning
 
 

@@ -22,7 +22,7 @@ class Ludo(LudoRules):
             "lanes": 512,
             "parts": 2,
             "window": 16,
-            "thin": 2,
+            "thin": 4,
             "hidden": (64,),
             "decay": 0.9,
             "epsilon": 0.0,
