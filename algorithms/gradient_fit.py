@@ -7,8 +7,7 @@ fixed (Brunton and Cohney 2013, section 3.1). A position is any in which somebod
 each from a game of its own.
 
 The depth should be even, so that whoever is to move is so at the leaves too. To move is worth a good deal in a random
-position; features that do not show it have to explain the difference of an odd depth by something else. (Jumper with
-the paper's features against 0.5/0.5 weights: fitted to depth 4 it is as strong, to depth 3 loses two games of three.)
+position; features that do not show it have to explain the difference of an odd depth by something else.
 """
 
 from __future__ import annotations

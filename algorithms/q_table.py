@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Hashable
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -114,9 +115,9 @@ def check(config: Config, game: Game[Any]) -> None:
     coding(config, game).considered(game.init())
 
 
-def coding(config: Config, game: Any) -> tabular.Coding:
+def coding(config: Config, game: Game[Any]) -> tabular.Coding:
     """How decisions become keys."""
-    return _coding(config, game)
+    return _coding(config, cast(Hashable, game))
 
 
 @functools.cache

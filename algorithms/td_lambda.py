@@ -19,7 +19,7 @@ from jax import Array
 from boardrl import descent, experience, nets, parts, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import Game, one_hot, select
+from boardrl.game import Game, acting, one_hot, select
 from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstate_values, wish
 from boardrl.returns import Targets, Trail, Window, lambda_returns
 from boardrl.traces import Loss, backward_gradient
@@ -335,7 +335,7 @@ def _decide(
 
     decided = actor >= 0
     # A barrier, as XLA would otherwise compute the state anew for each of the many things that are read off it.
-    state = jax.lax.optimization_barrier(select(decided, getattr(game, "act", game.step)(state, action), state))
+    state = jax.lax.optimization_barrier(select(decided, acting(game)(state, action), state))
     # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
     viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
     trail = Trail(

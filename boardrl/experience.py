@@ -17,7 +17,7 @@ from jax import Array
 
 from boardrl import options, rewards, rollout
 from boardrl.errors import UserError
-from boardrl.game import Game, one_hot, select
+from boardrl.game import Game, acting, one_hot, select
 from boardrl.policy import Policy
 
 NOBODY = -1
@@ -130,8 +130,7 @@ def _decide(
     for index, opponent in enumerate(opponents, 1):
         answer = rollout.choose(game, opponent.apply(opponent.params, state), state, uniform[1])
         action = jnp.where(sitting == index, answer, action)
-    act = getattr(game, "act", game.step)
-    after = select(actor >= 0, act(state, action), state)
+    after = select(actor >= 0, acting(game)(state, action), state)
     return after, jnp.where((actor >= 0) & (sitting == 0), actor, NOBODY), decision
 
 

@@ -9,6 +9,7 @@ Shape letters, used in every docstring of the project:
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import jax
@@ -108,6 +109,16 @@ class Game(Protocol[State]):
 
     def observe(self, state: State, player: Array) -> Array:
         """[*obs_shape] float32 in [-1, 1]: the state as `player` sees it, at chance nodes too."""
+
+
+def acting(game: Game[State]) -> Callable[[State, Array], State]:
+    """What `step` does at decisions: the game's own `act`, where it has one."""
+    return getattr(game, "act", game.step)
+
+
+def settling(game: Game[State]) -> Callable[[State, Array], State]:
+    """What `step` does at chance nodes: the game's own `settle`, where it has one."""
+    return getattr(game, "settle", game.step)
 
 
 def select(condition: Array, yes: State, no: State) -> State:

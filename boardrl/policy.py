@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl.game import TERMINAL, Game, one_hot
+from boardrl.game import TERMINAL, Game, acting, one_hot
 from boardrl.legal_only import legal_only
 
 Apply = Callable[[Any, Any], Array]  # (params, state) -> [A] logits
@@ -75,17 +75,15 @@ def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, pla
 
 def afterstates(game: Game[Any], state: Any) -> Any:
     """[A] states after each action of a decision; meaningless for illegal ones."""
-    act = getattr(game, "act", game.step)
-    return jax.vmap(act, (None, 0))(state, jnp.arange(game.spec.num_actions))
+    return jax.vmap(acting(game), (None, 0))(state, jnp.arange(game.spec.num_actions))
 
 
 def afterstate_values(game: Game[Any], value: Value, params: Any, state: Any) -> Array:
     """[A, P] value of every legal action's afterstate; zeros for the others."""
-    act = getattr(game, "act", game.step)
 
     def look(params: Any, state: Any, action: Array) -> Array:
         # Held apart, as a compiler would otherwise take the step anew for each of the many things read off it.
-        after = jax.lax.optimization_barrier(act(state, action))
+        after = jax.lax.optimization_barrier(acting(game)(state, action))
         return afterstate_value(game, value, params, after, jnp.maximum(game.actor(state), 0))
 
     values: Array = legal_only(look)(params, state, game.legal(state))

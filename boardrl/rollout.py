@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl.game import CHANCE, TERMINAL, Game, one_hot, select
+from boardrl.game import CHANCE, TERMINAL, Game, acting, one_hot, select, settling
 from boardrl.policy import Policy, Uniform
 
 SHORT = 16  # the longest axis along which `sample` does without a cumsum
@@ -123,8 +123,7 @@ def _running_sum(values: Array) -> Array:
 def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
     """The state after its dice have fallen, if it waits for dice."""
     outcome = sample(game.chance(state), uniform)
-    settle = getattr(game, "settle", game.step)
-    return select(game.actor(state) == CHANCE, settle(state, outcome), state)
+    return select(game.actor(state) == CHANCE, settling(game)(state, outcome), state)
 
 
 def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
@@ -230,8 +229,7 @@ def _decide(
     # Even play needs no softmax, which costs as much as the rules of a game with many actions.
     evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
     action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
-    act = getattr(game, "act", game.step)
-    return select(due, act(state, action), state)
+    return select(due, acting(game)(state, action), state)
 
 
 @functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"), donate_argnames="lanes")

@@ -21,7 +21,7 @@ from jax import Array
 
 from boardrl import hash_table, host, players, q_kernel, registry, rewards
 from boardrl.errors import UserError
-from boardrl.game import Game
+from boardrl.game import Game, acting, settling
 from boardrl.hash_table import Table
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.lower import Argument, Function, lower_module
@@ -210,8 +210,8 @@ def _kernel(coding: Coding, names: tuple[str, ...], opponents: tuple[Any, ...]) 
         "encode": Function(lambda state: coding.words(state).reshape(-1), [row]),
         "allowed": Function(coding.considered, [row]),
         "rival": Function(_rivals(game, opponents), [row, Argument("number", jnp.int32(0))]),
-        "settle": Function(getattr(game, "settle", game.step), [row, move]),
-        "act": Function(getattr(game, "act", game.step), [row, move]),
+        "settle": Function(settling(game), [row, move]),
+        "act": Function(acting(game), [row, move]),
         **{f"{cause}_events": Function(_events(game, some), steps) for cause, some in causes._asdict().items()},
     }
     constants = {

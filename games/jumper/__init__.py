@@ -58,13 +58,11 @@ class Jumper(Rules):
         return host.facet(self)
 
     feature_names = NAMES
+    feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     feature_sets = {
-        "brunton2013": FeatureSet(
-            NAMES, lambda game, state, player: game.features(state, player), (0.4, 0.6, 0.0, 0.0)
-        ),
+        "brunton2013": FeatureSet(NAMES, lambda game, state, player: game.features(state, player), feature_weights),
         "extended": FeatureSet(extended.NAMES, extended.extended),
     }
-    feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
     weight_files = {"best": pathlib.Path(__file__).parent / "weights" / "best.json"}
     named_players = {
         # The paper's fixed weights: those that it held learning against, and those that it ended with.

@@ -60,5 +60,4 @@ def test_jumper_leaves_random_play_behind_within_a_few_games():
     config, game, state = train("jumper:size=4", **{**changes, "games": 3_000})
     learned = Player("learned", td_lambda.policy(config, game, state))
     match = arena.match(game, [learned, make("random", game)], num_games=2_000, seed=1, opening=2)
-    print(match.players[0].points)
-    assert match.players[0].points > 0.5
+    assert match.players[0].points > 0.6
