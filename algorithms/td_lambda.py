@@ -29,6 +29,7 @@ from boardrl.traces import Loss, backward_gradient
 class Config:
     games: int = setting(200_000, "train until this many games have ended")
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
+    rotate_opponents: bool = setting(True, "whether they sit elsewhere in each lane, or in the first seats in all")
     lanes: int = setting(64, "games played side by side")
     parts: int = setting(1, "parts of the lanes that play and learn at the same time, a core each; divides --lanes")
     window: int = setting(8, "turns in every lane between two learning steps")
@@ -53,10 +54,12 @@ class Config:
 ON_HOST = True  # `update` calls compiled functions, some of them at the same time
 
 # alhajry2012, section IV, for Ludo. It trains one game after another; the games side by side are few, so that little is
-# learned at once. Its two other settings: --opponents=mixed,mixed and --opponents=random,random.
+# learned at once. Its two other settings: --opponents=mixed,mixed and --opponents=random,random, who keep their seats
+# ("we fixed the player positions during training").
 PRESETS: dict[str, dict[str, Any]] = {
     "alhajry2012": {
         "games": 100_000,
+        "rotate_opponents": False,
         "lanes": 8,
         "window": 8,
         "hidden": (20,),
@@ -195,7 +198,7 @@ def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state
     keys = _keys(config, state)
     net = value_net(config, game)
     lanes, pending, traces = parts.slice_of((state.lanes, state.pending, state.traces), part, config.parts)
-    seats = experience.seating(config.lanes, game.spec.num_players, len(opponents))
+    seats = _seating(config, game, len(opponents))
     seats = parts.slice_of(seats, part, config.parts)
     played = play_window(config, game, opponents, state.params, lanes, pending, seats, keys[1 + part])
     window = played.window
@@ -257,6 +260,10 @@ def _update_whole(
 ) -> tuple[TrainState, dict[str, Array]]:
     """`update` of lanes in one part, as one program: small updates are over before two could be called."""
     return learn(config, state, (lesson(config, game, opponents, state, 0),))
+
+
+def _seating(config: Config, game: Game[Any], num_opponents: int) -> Array:
+    return experience.seating(config.lanes, game.spec.num_players, num_opponents, rotate=config.rotate_opponents)
 
 
 def _keys(config: Config, state: TrainState) -> Array:

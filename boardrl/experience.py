@@ -76,11 +76,12 @@ class Window(NamedTuple):
     games: Array  # [] int32: that ended in it
 
 
-def seating(num_lanes: int, num_players: int, num_opponents: int) -> Array:
-    """[B, P] int32: 0 where the learner sits, k where opponent k does; they move one seat on from lane to lane."""
-    lineup = jnp.arange(num_players) + 1
+def seating(num_lanes: int, num_players: int, num_opponents: int, *, rotate: bool = True) -> Array:
+    """[B, P] int32: 0 where the learner sits, k where opponent k does; from lane to lane they move one seat on, or
+    else the opponents have the first seats in all of them."""
+    lineup = jnp.arange(num_players, dtype=jnp.int32) + 1
     lineup = jnp.where(lineup > num_opponents, 0, lineup)
-    return jax.vmap(lambda lane: jnp.roll(lineup, lane))(jnp.arange(num_lanes)).astype(jnp.int32)
+    return jax.vmap(lambda lane: jnp.roll(lineup, lane))(jnp.arange(num_lanes) * int(rotate))
 
 
 def play(

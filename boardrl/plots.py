@@ -52,11 +52,11 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, pri
     return _png(figure)
 
 
-def strength_curve(metrics: Sequence[Row], title: str, printed: Printed) -> bytes:
+def strength_curve(metrics: Sequence[Row], title: str, printed: Printed, *, by_seat: bool = False) -> bytes:
     """A PNG of the strength alone."""
     figure = _figure(title, (8, 4.5))
     ax = figure.subplots()
-    draw_strength(ax, metrics, printed)
+    draw_strength(ax, metrics, printed, by_seat=by_seat)
     ax.set_xlabel("games trained", color=INK)
     ax.set_xlim(left=0)
     ax.xaxis.set_major_formatter(short)
@@ -113,8 +113,9 @@ def _png(figure: Figure) -> bytes:
     return picture.getvalue()
 
 
-def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed) -> None:
-    """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot."""
+def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: bool = False) -> None:
+    """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot; `by_seat` makes the
+    band reach from the seat with the fewest wins to that with the most."""
     ax.set_ylabel("win rate", color=INK)
     ax.set_ylim(-0.02, 1.02)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
@@ -122,6 +123,8 @@ def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed) -> None:
         colour = COLOURS[index % len(COLOURS)]
         mine = sorted((row for row in rows if row["opponent"] == opponent), key=lambda row: row["games"])
         games, rate, low, high = (np.array([row[k] for row in mine]) for k in ("games", "win_rate", "low", "high"))
+        if by_seat:
+            low, high = (np.array([extreme(row["seats"]) for row in mine]) for extreme in (min, max))
         ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
         ax.plot(
             games, rate, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"vs {opponent}  {rate[-1]:.1%}"

@@ -83,6 +83,7 @@ class Strength(NamedTuple):
     wins: int
     draws: int
     losses: int
+    seats: tuple[float, ...]  # [P] win rate from each
     seed: int  # of the match
 
 

@@ -200,6 +200,7 @@ def evaluate(
                 wins=score.wins,
                 draws=score.draws,
                 losses=score.losses,
+                seats=tuple(seat.win_rate for seat in score.seats),
                 seed=seed,
             )
         )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from boardrl import atomic, options, plots
 from boardrl import run as runs
 from boardrl.errors import UserError
 from launch import cli, train
-from launch.papers.cell import Cell
+from launch.papers.cell import Cell, share
 
 FOLDER = pathlib.Path("runs") / "reproduce"
 
@@ -60,13 +60,19 @@ def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["kind"] in kinds]
 
 
-def cells(path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, float]]) -> Sequence[Cell]:
-    """The final strength against each opponent beside the printed % and its ±; and the learning curve as a picture."""
+def cells(
+    path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, float]], *, by_seat: bool = False
+) -> list[Cell]:
+    """The final strength against each opponent beside the printed % and its ±; and the learning curve as a picture.
+
+    Args:
+      by_seat: also the seats with the most and the fewest wins, and those as the curve's band.
+    """
     printed = {opponent: {"the paper": value / 100} for opponent, (value, _) in figures.items()}
     picture = path.with_suffix(".png")
-    atomic.write(picture, plots.strength_curve(rows(path, "strength", "final"), title, printed))
+    atomic.write(picture, plots.strength_curve(rows(path, "strength", "final"), title, printed, by_seat=by_seat))
     print(f"figure    {picture}")
-    return [
+    measured = [
         Cell(
             row=f"vs 3 {row['opponent']}",
             what="learned",
@@ -79,3 +85,14 @@ def cells(path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, flo
         )
         for row in rows(path, "final")
     ]
+    return measured + (_by_seat(path) if by_seat else [])
+
+
+def _by_seat(path: pathlib.Path) -> list[Cell]:
+    """The final strength from the best and from the worst seat; all seats are taken equally often."""
+    found = []
+    for row in rows(path, "final"):
+        games = row["played"] // len(row["seats"])
+        for what, rate in (("best seat", max(row["seats"])), ("worst seat", min(row["seats"]))):
+            found.append(Cell(f"vs 3 {row['opponent']}", what, "% won", *share(round(rate * games), games)))
+    return found

@@ -13,7 +13,7 @@ from algorithms import td_lambda
 from boardrl import nets, registry
 from boardrl.errors import UserError
 from boardrl.experience import seating
-from boardrl.policy import Policy, Strategy, Uniform, wish
+from boardrl.policy import Policy, Strategy, wish
 from boardrl.returns import Trail, Window, lambda_returns
 from boardrl.traces import backward_gradient
 
@@ -208,12 +208,15 @@ def test_games_without_symmetry_tell_the_net_its_seat():
     np.testing.assert_array_equal(seen[27:], [0.0, 1.0])
 
 
-def test_random_opponent_policy_is_accepted():
-    game = registry.make("tic_tac_toe")
-    config = dataclasses.replace(TINY, opponents="random")
+@pytest.mark.parametrize(("rotate", "empty"), [(True, [[True, False], [False, True]]), (False, [[True, False]] * 2)])
+def test_opponents_keep_their_seats_or_move_on(rotate, empty):
+    """Who only ever rolls on has banked nothing; a learner who decides at random has."""
+    game = registry.make("pig:players=2,target=100")
+    config = dataclasses.replace(TINY, lanes=2, window=64, epsilon=1.0, rotate_opponents=rotate)
+    rolls_on = Policy(Strategy(game, "hold", (("total", 100),)))
     state = td_lambda.init(config, game, jax.random.key(0))
-    state, metrics = td_lambda.update(config, game, (Policy(Uniform(game)),), state)
-    assert np.isfinite(float(metrics["td_error"]))
+    state, _ = td_lambda.update(config, game, (rolls_on,), state)
+    np.testing.assert_array_equal(state.lanes.state.scores == 0, empty)
 
 
 def test_plain_steps_follow_the_summed_gradient():

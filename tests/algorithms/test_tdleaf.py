@@ -284,7 +284,7 @@ def test_gradient_fit_moves_a_position_towards_its_searched_value() -> None:
 def nobody(player: Any, *, num_games: int, seed: int, bar: Any) -> list[Strength]:
     """Stands in for matches, where the learned player would be made from its checkpoint."""
     assert player.host is not None
-    return [Strength("nobody", num_games, 0.5, 0.0, 1.0, points=0.0, wins=0, draws=0, losses=0, seed=seed)]
+    return [Strength("nobody", num_games, 0.5, 0.0, 1.0, points=0.0, wins=0, draws=0, losses=0, seats=(), seed=seed)]
 
 
 def train(path: Any, games: int) -> Any:

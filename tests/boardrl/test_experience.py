@@ -187,6 +187,7 @@ def test_opponents_get_nothing_to_learn_from_and_play_their_own_moves():
 def test_opponents_sit_in_every_seat_in_turn():
     seats = experience.seating(4, 4, 2)
     np.testing.assert_array_equal(seats, [[1, 2, 0, 0], [0, 1, 2, 0], [0, 0, 1, 2], [2, 0, 0, 1]])
+    np.testing.assert_array_equal(experience.seating(2, 4, 2, rotate=False), [[1, 2, 0, 0], [1, 2, 0, 0]])
 
 
 def test_annealing_is_a_straight_line_that_stops():

@@ -38,6 +38,14 @@ def test_strength_is_drawn_with_its_interval_for_each_opponent():
     assert {(0, 0.4), (0, 0.55), (100, 0.6), (100, 0.75)} <= band
 
 
+def test_the_band_of_seats_reaches_from_the_worst_to_the_best():
+    ax = Figure().subplots()
+    rows = [strength(0, "random", 0.5) | {"seats": [0.3, 0.7]}, strength(9, "random", 0.6) | {"seats": [0.8, 0.4]}]
+    plots.draw_strength(ax, rows, {}, by_seat=True)
+    band = {tuple(np.round(point, 6)) for point in ax.collections[0].get_paths()[0].vertices}
+    assert {(0, 0.3), (0, 0.7), (9, 0.4), (9, 0.8)} <= band
+
+
 def test_lines_show_every_value_and_their_mean():
     ax = Figure().subplots()
     plots.draw_line(ax, [10, 20, 30], [3.0, 0.0, 6.0], "loss")

@@ -23,7 +23,9 @@ SCHEDULE = Schedule(log_every=4, evaluate_every=15, evaluate_games=10, final_gam
 def measure(player, *, num_games, seed, bar):
     """Stands in for matches: a figure that any change of the weights would change."""
     share = float(np.asarray(player.policy.params).sum()) % 1
-    return [Strength("nobody", num_games, share, 0.0, 1.0, points=share, wins=0, draws=0, losses=0, seed=seed)]
+    return [
+        Strength("nobody", num_games, share, 0.0, 1.0, points=share, wins=0, draws=0, losses=0, seats=(), seed=seed)
+    ]
 
 
 def make_task(config=CONFIG, schedule=SCHEDULE, evaluate=measure):

@@ -119,6 +119,7 @@ def test_the_printed_commands_give_the_printed_figures(whole):
     final = read(path)[-1]
     assert match.players[0].win_rate == final["win_rate"]
     assert match.players[0].points == final["points"]
+    assert [seat.win_rate for seat in match.players[0].seats] == final["seats"]
 
 
 # --- one process, many mistakes --------------------------------------------------------------------------------------

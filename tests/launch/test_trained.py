@@ -59,5 +59,9 @@ def test_cells_and_picture(path):
     (row,) = trained.rows(path, "final")
     assert (cell.row, cell.paper, cell.paper_error) == ("vs 3 random", 66.0, 1.0)
     assert cell.ours == pytest.approx(100 * row["win_rate"])
+    _, best, worst = trained.cells(path, "Figure 1", {}, by_seat=True)
+    assert (best.what, worst.what) == ("best seat", "worst seat")
+    assert [best.ours, worst.ours] == pytest.approx([100 * max(row["seats"]), 100 * min(row["seats"])])
+    assert best.high - best.low > cell.high - cell.low  # of half the games
     png = path.with_suffix(".png").read_bytes()
     assert struct.unpack(">II", png[16:24]) == (880, 495)
