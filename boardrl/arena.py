@@ -13,7 +13,7 @@ from boardrl import host_match, intervals, progress, rollout
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Player
-from boardrl.policy import Policy
+from boardrl.policy import Policy, distinct
 
 MAX_LANES = 2048  # games side by side
 TURNS = 32  # in one call on the device; the progress bar moves in between
@@ -150,9 +150,9 @@ def _play_batched(
     """
     num_lanes = _num_lanes(num_games, len(arrangements))
     quota = num_games // num_lanes + (np.arange(num_lanes) < num_games % num_lanes)  # [B]
-    distinct, policy_of = _distinct(policies)
+    different, policy_of = distinct(policies)
     seats = None
-    if len(distinct) > 1:
+    if len(different) > 1:
         lane_seating = arrangements[np.arange(num_lanes) % len(arrangements)]
         seats = rollout.spread(jnp.asarray(policy_of[lane_seating], jnp.int32))
 
@@ -163,7 +163,7 @@ def _play_batched(
     key, chunk = jax.random.key(seed), 0
     while (done < quota).any():
         key_chunk = jax.random.fold_in(key, chunk)
-        lanes, ended = rollout.play(game, distinct, seats, lanes, key_chunk, num_turns=TURNS, opening=opening)
+        lanes, ended = rollout.play(game, different, seats, lanes, key_chunk, num_turns=TURNS, opening=opening)
         over = np.asarray(ended.over)  # [T, B]
         nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
         turn, lane = (over & (nth < quota)).nonzero()
@@ -182,28 +182,6 @@ def _num_lanes(num_games: int, num_arrangements: int) -> int:
     while lanes < num_games and 2 * lanes <= MAX_LANES:
         lanes *= 2
     return lanes
-
-
-def _distinct(policies: Sequence[Policy]) -> tuple[tuple[Policy, ...], np.ndarray]:
-    """The different policies, and for each policy its number among them: a copy need not be evaluated again."""
-    distinct: list[Policy] = []
-    numbers = []
-    for policy in policies:
-        number = next((n for n, other in enumerate(distinct) if _same(policy, other)), len(distinct))
-        if number == len(distinct):
-            distinct.append(Policy(policy.apply, jax.tree.map(jnp.asarray, policy.params)))
-        numbers.append(number)
-    return tuple(distinct), np.array(numbers)
-
-
-def _same(policy: Policy, other: Policy) -> bool:
-    leaves, structure = jax.tree.flatten(policy.params)
-    other_leaves, other_structure = jax.tree.flatten(other.params)
-    return (
-        policy.apply == other.apply
-        and structure == other_structure  # type: ignore[operator]
-        and all(a is b or np.array_equal(a, b) for a, b in zip(leaves, other_leaves, strict=True))
-    )
 
 
 def _score(name: str, index: int, played: Played) -> Score:

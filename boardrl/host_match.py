@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -22,7 +23,10 @@ from boardrl import registry, rollout
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.players import Player
-from boardrl.policy import Policy
+from boardrl.policy import Policy, distinct
+
+HOST = -1  # in place of a policy's number: a player that is asked on the host
+AHEAD = 64  # steps at most in one call of compiled code
 
 
 class Result(NamedTuple):
@@ -100,17 +104,21 @@ def play_game(
     for player in seated:
         if player.host is not None:
             player.host.reset()
+    table = _Table(game, seated, [dice, *rngs])
     now, steps = _start(game), 0
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
-        before = now
-        if actor == CHANCE:
-            move, now = _roll(game, now.state, dice.random(dtype=np.float32))
+        opens = steps < opening
+        if actor == CHANCE or (table.numbers[actor] != HOST and not opens):
+            now, made = table.advance(now, game.spec.max_steps - steps, dice_alone=opens, record=watch is not None)
+            steps += made.steps
+            if watch is not None:
+                made.tell(watch)
+            continue
+        if opens:
+            move = np.int32(dice.choice(np.flatnonzero(now.legal)))
         else:
-            if steps < opening:
-                move = np.int32(dice.choice(np.flatnonzero(now.legal)))
-            else:
-                move = _action(game, seated[actor], now, rngs[actor])
-            now = _step(game, now.state, move)
+            move = _action(game, seated[actor], now, rngs[actor])
+        before, now = now, _step(game, now.state, move)
         steps += 1
         if watch is not None:
             watch(Made(actor, int(move), before.state, now))
@@ -138,9 +146,47 @@ class _Position(NamedTuple):
     returns: Array
 
 
+class _Made(NamedTuple):
+    """Steps that were made in one call."""
+
+    steps: int
+    record: Any  # (actor, move, state before, position after) with a leading axis of AHEAD, or ()
+
+    def tell(self, watch: Watch) -> None:
+        actors, moves, before, after = jax.device_get(self.record)
+        for index in range(self.steps):
+            state, position = jax.tree.map(lambda leaf, index=index: leaf[index], (before, after))
+            watch(Made(int(actors[index]), int(moves[index]), state, position))
+
+
+class _Table:
+    """Plays what needs no host player, many steps in one call of compiled code, as each call has its price."""
+
+    def __init__(self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator]) -> None:
+        self.game, self.rngs = game, rngs
+        seats = [seat for seat, player in enumerate(seated) if player.policy is not None]
+        seats.sort(key=lambda seat: seated[seat].name)  # so that whoever sits where, it is the same compiled code
+        self.policies, numbers = distinct([policy for seat in seats if (policy := seated[seat].policy)])
+        self.numbers = np.full(len(seated), HOST, np.int32)  # [P] which policy a seat follows
+        self.numbers[seats] = numbers
+        # [1 + P, AHEAD] drawn ahead from the streams of those who take part, the dice first.
+        self.uniform = np.zeros((len(rngs), AHEAD), np.float32)
+        for stream in [0] * bool(game.spec.num_outcomes) + [1 + seat for seat in seats]:
+            self.uniform[stream] = rngs[stream].random(AHEAD, np.float32)
+
+    def advance(self, now: _Position, left: int, *, dice_alone: bool, record: bool) -> tuple[_Position, _Made]:
+        """Plays on until a host player is to act (with the dice alone: any player), or for AHEAD or `left` steps."""
+        numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
+        steps = np.int32(min(left, AHEAD))
+        now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform)
+        taken = np.asarray(taken)
+        for stream in taken.nonzero()[0].tolist():
+            kept = self.uniform[stream, taken[stream] :]
+            self.uniform[stream] = np.concatenate([kept, self.rngs[stream].random(taken[stream], np.float32)])
+        return now, _Made(int(taken.sum()), made)
+
+
 def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Generator) -> Any:
-    if player.policy is not None:
-        return _decide(game, player.policy, now.state, rng.random(dtype=np.float32))
     assert player.host is not None
     action = player.host.choose(game, jax.device_get(now.state), rng)
     legal = np.flatnonzero(now.legal).tolist()
@@ -159,19 +205,54 @@ def _start(game: Game[Any]) -> _Position:
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _roll(game: Game[Any], state: Any, uniform: Array) -> tuple[Array, _Position]:
-    outcome = rollout.sample(game.chance(state), uniform)
-    return outcome, _look(game, game.step(state, outcome))
-
-
-@functools.partial(jax.jit, static_argnames="game")
-def _decide(game: Game[Any], policy: Policy, state: Any, uniform: Array) -> Array:
-    return rollout.choose(game, policy.apply(policy.params, state), state, uniform)
-
-
-@functools.partial(jax.jit, static_argnames="game")
 def _step(game: Game[Any], state: Any, action: Array) -> _Position:
     return _look(game, game.step(state, action))
+
+
+@functools.partial(jax.jit, static_argnames=("game", "record"))
+def _advance(
+    game: Game[Any],
+    record: bool,
+    policies: tuple[Policy, ...],
+    numbers: Array,
+    now: _Position,
+    steps: Array,
+    uniform: Array,
+) -> tuple[_Position, Array, Any]:
+    """(where it ended, [1 + P] how many numbers of each stream were taken, what was made)."""
+
+    def roll(state: Any, draw: Array) -> Array:
+        return rollout.sample(game.chance(state), draw)
+
+    def follow(policy: Policy, state: Any, draw: Array) -> Array:
+        return rollout.choose(game, policy.apply(policy.params, state), state, draw)
+
+    branches: list[Callable[[Any, Array], Array]] = [roll] if game.spec.num_outcomes else []
+    first = len(branches)
+    branches += [functools.partial(follow, policy) for policy in policies]
+
+    def goes_on(carry: tuple[_Position, Array, Any]) -> Array:
+        now, taken, _ = carry
+        number = numbers[jnp.maximum(now.actor, 0)]
+        return (taken.sum() < steps) & ((now.actor == CHANCE) | ((now.actor >= 0) & (number != HOST)))
+
+    def step(carry: tuple[_Position, Array, Any]) -> tuple[_Position, Array, Any]:
+        now, taken, made = carry
+        stream = jnp.maximum(now.actor, CHANCE) + 1
+        branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
+        move = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
+        after = _look(game, game.step(now.state, move))
+        if record:
+            new = (now.actor, move, now.state, after)
+            made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)
+        return after, taken.at[stream].add(1), made
+
+    empty: Any = ()
+    if record:
+        one = (now.actor, jnp.int32(0), now.state, now)
+        empty = jax.tree.map(lambda leaf: jnp.zeros((AHEAD, *leaf.shape), leaf.dtype), one)
+    taken = jnp.zeros(uniform.shape[0], jnp.int32)
+    return jax.lax.while_loop(goes_on, step, (now, taken, empty))
 
 
 # --- other processes --------------------------------------------------------------------------------------------------

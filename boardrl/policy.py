@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from boardrl.game import TERMINAL, Game, acting, one_hot
@@ -107,3 +108,25 @@ def wish(utility: Utility, values: Array, actor: Array) -> Array:
 def action_values(game: Game[Any], value: Value, params: Any, state: Any, utility: Utility = "own") -> Array:
     """[A] what each action's afterstate is worth to the actor; meaningless for illegal ones."""
     return wish(utility, afterstate_values(game, value, params, state), jnp.maximum(game.actor(state), 0))
+
+
+def distinct(policies: Sequence[Policy]) -> tuple[tuple[Policy, ...], np.ndarray]:
+    """The different policies, and for each policy its number among them: a copy need not be evaluated again."""
+    found: list[Policy] = []
+    numbers = []
+    for policy in policies:
+        number = next((n for n, other in enumerate(found) if _same(policy, other)), len(found))
+        if number == len(found):
+            found.append(Policy(policy.apply, jax.tree.map(jnp.asarray, policy.params)))
+        numbers.append(number)
+    return tuple(found), np.array(numbers, int)
+
+
+def _same(policy: Policy, other: Policy) -> bool:
+    leaves, structure = jax.tree.flatten(policy.params)
+    other_leaves, other_structure = jax.tree.flatten(other.params)
+    return (
+        policy.apply == other.apply
+        and structure == other_structure  # type: ignore[operator]
+        and all(a is b or np.array_equal(a, b) for a, b in zip(leaves, other_leaves, strict=True))
+    )

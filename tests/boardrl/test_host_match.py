@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import chex
 import numpy as np
 import pytest
 from arena_bots import Careful, Cheat
@@ -9,6 +12,7 @@ from tiny_games import Coin
 
 from boardrl import arena, host_match
 from boardrl.errors import UserError
+from boardrl.game import TERMINAL
 from boardrl.players import Bot, Player, make, make_lineup
 from boardrl.policy import Policy, Uniform
 from games.pig import Pig
@@ -25,6 +29,24 @@ def test_a_bot_that_plays_as_a_policy_gets_the_same_games():
         assert with_policy == with_bot
         assert sorted(with_bot.returns) == [-1.0, 1.0]
         assert not with_bot.cut
+
+
+@pytest.mark.parametrize("names", ["hold(total=8),random", "random,arena_bots:Careful(total=8)"])
+def test_the_steps_in_one_call_change_nothing(names, monkeypatch):
+    """All that is drawn ahead is used, in order; and who watches sees every step, each from where the last one led."""
+    lineup, games = make_lineup(names, GAME), {}
+    for ahead in (64, 3):
+        monkeypatch.setattr(host_match, "AHEAD", ahead)
+        made: list[host_match.Made] = []
+        results = [host_match.play_game(GAME, lineup, seed=5, index=n, watch=made.append) for n in range(3)]
+        assert results == [host_match.play_game(GAME, lineup, seed=5, index=n) for n in range(3)]
+        games[ahead] = (results, [(step.actor, step.move) for step in made])
+        for before, after in itertools.pairwise(made):
+            if before.after.actor != TERMINAL:
+                chex.assert_trees_all_equal(before.after.state, after.before)
+                assert after.actor == before.after.actor
+    assert games[64] == games[3]
+    assert len(games[64][1]) > 60
 
 
 def test_games_differ_by_index_and_by_seed():
