@@ -69,4 +69,4 @@ class Ludo(LudoRules):
         """TD(λ) after 80,000 games of self-play, alhajry2012, Figure 2."""
         if self != Ludo():
             return {}
-        return {"random": {"alhajry2012": 0.66}, "mixed": {"alhajry2012": 0.30}}
+        return {"random": {"alhajry2012, TD(λ)": 0.66}, "mixed": {"alhajry2012, TD(λ)": 0.30}}
