@@ -175,8 +175,16 @@ def test_ctrl_c_during_an_evaluation_gives_it_up_and_redoes_it(whole, tmp_path, 
     assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
 
 
-def test_handlers_are_put_back(whole):
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def test_handlers_are_put_back(tmp_path):
+    def own(*_):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        train(tmp_path / "run")
+        assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_damaged_newest_checkpoint_costs_time_only(whole, tmp_path, capfd):
