@@ -16,7 +16,7 @@ import numpy as np
 from boardrl import arena, host, progress, registry
 from launch import bench_search, lineup
 from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
-from launch.papers.cell import Cell, Item, share
+from launch.papers.cell import Cell, Item, mean, share
 
 DEPTH = 5
 MLP_GAMES = 50_000  # of training, as the paper's
@@ -64,9 +64,7 @@ def milliseconds(work: Callable[[], Any]) -> float:
 
 
 def _cell(name: str, times: Sequence[float], paper: float) -> Cell:
-    """The mean with its interval, by the normal approximation."""
-    mean, error = float(np.mean(times)), 1.96 * float(np.std(times, ddof=1)) / len(times) ** 0.5
-    return Cell(f"depth {DEPTH}", name, "ms a move", mean, mean - error, mean + error, paper)
+    return Cell(f"depth {DEPTH}", name, "ms a move", *mean(np.array(times)), paper)
 
 
 # Learned weights against fixed ones. Opponent: the weights of pieces and safe pieces.
