@@ -116,7 +116,7 @@ def _png(figure: Figure) -> bytes:
 def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: bool = False) -> None:
     """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot; `by_seat` makes the
     band reach from the seat with the fewest wins to that with the most."""
-    ax.set_ylabel("win rate", color=INK)
+    ax.set_ylabel("win rate, from the worst to the best seat" if by_seat else "win rate", color=INK)
     ax.set_ylim(-0.02, 1.02)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     for index, opponent in enumerate(dict.fromkeys(row["opponent"] for row in rows)):

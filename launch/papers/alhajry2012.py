@@ -95,6 +95,7 @@ FIGURES: dict[str, tuple[str, str, Figures]] = {
 }
 OPPONENTS = "random,mixed"
 FINAL_GAMES = 20_000  # 4 seats of 5,000
+SEARCHES = ((2, "random"), (2, "mixed"), (3, "mixed"))  # depths, and against whom
 AT_A_TIME = 4_000  # games of a search, kept as soon as they are played
 
 
@@ -145,12 +146,12 @@ def ahead(games: int, seed: int) -> Sequence[Cell]:
     """Trains for longer, by every turn, and then lets the net look a turn further."""
     figures = FIGURES["fig2"][2]
     path = trained.run("alhajry2012-ahead", seed, _own(games) | {"thin": 1})
-    player, played = f"maxn(depth=2,net={path})", min(FINAL_GAMES, games // 15)
+    played = min(FINAL_GAMES, games // 15)
     kept = Kept(path / "ahead.jsonl")  # in the run's folder, as it is of no use beside another net
     cells = trained.cells(path, ITEMS["ahead"].title, figures)
-    for opponent, (paper, error) in figures.items():
-        won = _won(player, opponent, played, seed, kept)
-        cells.append(Cell(f"vs 3 {opponent}", "depth 2", "% won", *share(won, played), paper, error))
+    for depth, opponent in SEARCHES:
+        won = _won(f"maxn(depth={depth},net={path})", opponent, played, seed, kept)
+        cells.append(Cell(f"vs 3 {opponent}", f"depth {depth}", "% won", *share(won, played), *figures[opponent]))
     return cells
 
 
@@ -163,7 +164,7 @@ def _won(player: str, opponent: str, games: int, seed: int, kept: Kept) -> int:
         seated = lineup.make(lineup_text, game)
         for part, first in enumerate(range(0, games, AT_A_TIME)):
             count = min(AT_A_TIME, games - first)
-            key = f"{opponent} {count} games, seed {seed + part}"
+            key = f"{lineup_text}: {count} games, seed {seed + part}"
             if key not in kept.rows:
                 small = bar.part(f"{first + 1:,} to {first + count:,}", count)
                 match = arena.match(game, seated, num_games=count, seed=seed + part, bar=small)
@@ -234,7 +235,10 @@ ITEMS = {
         "Beyond the paper: TD(λ) trained for longer, then looking a turn further",
         300_000,
         ahead,
-        ("Depth 2 takes the mean over the next player's dice of its best answers, by the net: `maxn(depth=2,net=…)`.",),
+        (
+            "Depth 2 takes the mean over the next player's dice of its best answers, by the net: `maxn(depth=2,net=…)`; "
+            "depth 3 goes on to the player after that.",
+        ),
         "games of training",
         quick=20_000,
     ),
