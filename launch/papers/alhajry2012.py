@@ -236,8 +236,8 @@ ITEMS = {
         300_000,
         ahead,
         (
-            "Depth 2 takes the mean over the next player's dice of its best answers, by the net: `maxn(depth=2,net=…)`; "
-            "depth 3 goes on to the player after that.",
+            "Depth 2, `maxn(depth=2,net=…)`, takes the mean over the next player's dice of its best answers by the "
+            "net; depth 3 goes on to the player after that.",
         ),
         "games of training",
         quick=20_000,
