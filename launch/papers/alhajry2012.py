@@ -240,6 +240,6 @@ ITEMS = {
             "net; depth 3 goes on to the player after that.",
         ),
         "games of training",
-        quick=20_000,
+        quick=6_000,
     ),
 }
