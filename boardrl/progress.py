@@ -54,6 +54,10 @@ class Bar:
         """A bar for a smaller piece of work in the midst of this one, shown as its note."""
         return _Part(self, label, total)
 
+    def rest(self, first: int) -> Bar:
+        """The same bar for a piece of work that counts from 0 where `first` of the total is done."""
+        return _Rest(self, first)
+
     def say(self, line: str) -> None:
         """Prints a line of its own, above the bar if there is one."""
         (self._live.console if self._live else self._console).print(rich.text.Text(line.rstrip()))
@@ -84,6 +88,20 @@ class _Part(Bar):
 
     def update(self, done: int, note: str = "") -> None:
         self._whole.update(self._whole._done, f"{self._label} {done:,}/{self._total:,}  {note}")
+
+    def say(self, line: str) -> None:
+        self._whole.say(line)
+
+
+class _Rest(Bar):
+    """Counts on in another bar."""
+
+    def __init__(self, whole: Bar, first: int) -> None:
+        super().__init__(whole._label, whole._total, whole._unit, first)
+        self._whole = whole
+
+    def update(self, done: int, note: str = "") -> None:
+        self._whole.update(self._first + done, note)
 
     def say(self, line: str) -> None:
         self._whole.say(line)

@@ -159,19 +159,18 @@ def _won(player: str, opponent: str, games: int, seed: int, kept: Kept) -> int:
     """Games won with the seats rotated; so many at a time that little is lost when it is stopped."""
     game = Ludo(rules="alhajry2012")
     lineup_text = ",".join([player] + [opponent] * (game.spec.num_players - 1))
-    won = 0
-    with progress.track(lineup_text, games, "games") as bar:
+    parts = {}  # key: the games of a part, its seed, and those before it
+    for part, first in enumerate(range(0, games, AT_A_TIME)):
+        count = min(AT_A_TIME, games - first)
+        parts[f"{lineup_text}: {count} games, seed {seed + part}"] = (count, seed + part, first)
+    done = sum(count for key, (count, _, _) in parts.items() if key in kept.rows)
+    with progress.track(lineup_text, games, "games", done=done) as bar:
         seated = lineup.make(lineup_text, game)
-        for part, first in enumerate(range(0, games, AT_A_TIME)):
-            count = min(AT_A_TIME, games - first)
-            key = f"{lineup_text}: {count} games, seed {seed + part}"
+        for key, (count, part_seed, first) in parts.items():
             if key not in kept.rows:
-                small = bar.part(f"{first + 1:,} to {first + count:,}", count)
-                match = arena.match(game, seated, num_games=count, seed=seed + part, bar=small)
+                match = arena.match(game, seated, num_games=count, seed=part_seed, bar=bar.rest(first))
                 kept.add(key, match.players[0].wins)
-            won += kept.rows[key]
-            bar.update(first + count)
-    return won
+    return sum(kept.rows[key] for key in parts)
 
 
 def table_3(games: int, seed: int) -> Sequence[Cell]:

@@ -67,6 +67,13 @@ def test_a_part_speaks_through_the_whole(clock, capfd):
     assert capfd.readouterr().err == "train: 500/1,000 games  100 games/s  0:05 left  against random 1,234/2,000\n"
 
 
+def test_the_rest_counts_on_from_what_was_done(clock, capfd):
+    with progress.track("playing", 1000, "games", done=400) as bar:
+        clock.now += 5
+        bar.rest(400).update(100)
+    assert capfd.readouterr().err == "playing: 500/1,000 games  20 games/s  0:25 left\n"
+
+
 def test_a_terminal_of_80_columns_has_room_for_bar_and_note(clock):
     screen = io.StringIO()
     with progress.track("train", 1_000_000, "games") as bar:
