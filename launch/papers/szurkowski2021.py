@@ -117,7 +117,8 @@ def table_2(games: int, seed: int) -> Sequence[Cell]:
 
 def best(games: int, seed: int) -> Sequence[Cell]:
     """DQN by our own settings."""
-    flags = {"game": GAME, "algo": "dqn", "games": games, "final_games": min(FINAL_GAMES, games)}
+    schedule = {"evaluate_games": min(1_000, games // 10), "final_games": min(FINAL_GAMES, games)}
+    flags = {"game": GAME, "algo": "dqn", "games": games, **schedule}
     figures = {"random": (DQN[0], _error(*DQN))}
     return trained.cells(trained.run("szurkowski2021-best", seed, flags), ITEMS["best"].title, figures)
 
