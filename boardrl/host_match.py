@@ -100,11 +100,11 @@ def play_game(
     watch: Watch | None = None,
 ) -> Result:
     """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step."""
-    dice, *rngs = (np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated)))
+    rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # the dice's, the seats'
     for player in seated:
         if player.host is not None:
             player.host.reset()
-    table = _Table(game, seated, [dice, *rngs])
+    table = _Table(game, seated, rngs)
     now, steps = _start(game), 0
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         opens = steps < opening
@@ -115,9 +115,9 @@ def play_game(
                 made.tell(watch)
             continue
         if opens:
-            move = np.int32(dice.choice(np.flatnonzero(now.legal)))
+            move = np.int32(rngs[0].choice(np.flatnonzero(now.legal)))
         else:
-            move = _action(game, seated[actor], now, rngs[actor])
+            move = _action(game, seated[actor], now, rngs[1 + actor])
         before, now = now, _step(game, now.state, move)
         steps += 1
         if watch is not None:

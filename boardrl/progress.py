@@ -93,18 +93,15 @@ class _Part(Bar):
         self._whole.say(line)
 
 
-class _Rest(Bar):
-    """Counts on in another bar."""
+class _Rest(_Part):
+    """A part that counts on in the whole."""
 
     def __init__(self, whole: Bar, first: int) -> None:
-        super().__init__(whole._label, whole._total, whole._unit, first)
-        self._whole = whole
+        super().__init__(whole, whole._label, whole._total)
+        self._first = first
 
     def update(self, done: int, note: str = "") -> None:
         self._whole.update(self._first + done, note)
-
-    def say(self, line: str) -> None:
-        self._whole.say(line)
 
 
 @contextlib.contextmanager
