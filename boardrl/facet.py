@@ -50,6 +50,16 @@ def step(row: Any, move: Any, out: Any, work: Any) -> None:
     raise NotImplementedError
 
 
+def act(row: Any, move: Any, out: Any, work: Any) -> None:
+    """What `step` does at a decision."""
+    raise NotImplementedError
+
+
+def settle(row: Any, move: Any, out: Any, work: Any) -> None:
+    """What `step` does at a chance node."""
+    raise NotImplementedError
+
+
 def successors(row: Any, buffer: Any, work: Any) -> int:
     """Writes the rows that a player can move to into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
 

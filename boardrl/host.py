@@ -91,8 +91,12 @@ class Facet:
 
 
 FUNCTIONS = (
-    *("init", "actor", "legal", "chance", "step", "successors", "returns", "observe", "features", "symmetric", "key"),
+    *("init", "actor", "legal", "chance", "step", "act", "settle", "successors"),
+    *("returns", "observe", "features", "symmetric", "key"),
 )
+
+
+FAST_PATHS = ("act", "settle")  # what `step` does at decisions and at chance nodes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +104,8 @@ class Handwritten:
     """What a game gives under `host(self)` to bring its own facet; it may give None where it has none.
 
     Attributes:
-      kernel: a module with the functions and constants of `boardrl.facet`, written with Numba.
+      kernel: a module with the functions and constants of `boardrl.facet`, written with Numba; `act` and `settle`
+        may be left out.
       constants: {name: value} for the module's own constants, such as a board's size; each game with other values
         gets a copy of the module, compiled for them.
       pack, unpack: states, or batches of states, to rows and back.
@@ -132,6 +137,8 @@ def _of(game: Any) -> Facet:
     own = game.host() if hasattr(game, "host") else None
     if own is not None:
         module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
+        for name in FAST_PATHS:
+            vars(module).setdefault(name, module.step)
         # Copies, as their names tell what was compiled.
         sets = {name: _copy(part, f"{game.spec.name}_{name}", {}, {}) for name, part in own.feature_sets.items()}
         return Facet(game, module, own.pack, own.unpack, {}, own.turn_of, sets)
@@ -163,6 +170,10 @@ def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
         "returns": Function(game.returns, [row], title=title + "returns"),
         "observe": Function(game.observe, [row, Argument("player", number)], title=title + "observe"),
     }
+    for name in FAST_PATHS:
+        if hasattr(game, name):
+            arguments = [row, Argument("move", number)]
+            functions[name] = Function(getattr(game, name), arguments, title=title + name)
     if hasattr(game, "features"):
         functions["features"] = Function(game.features, [row, Argument("player", number)], title=title + "features")
     if hasattr(game, "symmetric"):
@@ -199,7 +210,8 @@ def _constants_and_key(game: Game[Any], state: Any) -> str:
         lines.append(f"LOW_ZERO = np.array({[low for low, _ in zeros]}, np.uint64)")
         lines.append(f"HIGH_ZERO = np.array({[high for _, high in zeros]}, np.uint64)")
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
-    return "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
+    source = "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
+    return source + "".join(STEP_SOURCE.format(name=name) for name in FAST_PATHS if not hasattr(game, name))
 
 
 KEY_SOURCE = '''
@@ -246,9 +258,19 @@ def successors(row, buffer, work):
     count = 0
     for action in range(NUM_ACTIONS):
         if mask[action]:
-            step(row, action, buffer[count], work)
+            act(row, action, buffer[count], work)
             count += 1
     return count
+'''
+
+
+# Of games that offer no fast path for one kind of node.
+STEP_SOURCE = '''
+
+@njit(**OPTIONS)
+def {name}(row, move, out, work):
+    """What `step` does."""
+    step(row, move, out, work)
 '''
 
 

@@ -16,9 +16,10 @@ from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from launch import cli, output, watch
-from search import evaluators, kinds, line
+from search import evaluators, kinds, line, searchers
 from search.budget import Budget
-from search.searcher import Result, Searcher
+from search.result import Result
+from search.searcher import Searcher
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Config(Budget):
     game: str = setting("tic_tac_toe", "the game, with its options")
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
     searcher: str = setting("negascout", f"one of {', '.join(kinds.KINDS)}")
-    weights: tuple[float, ...] = setting((), "of the game's features; empty: the game's own, or no evaluation")
-    evaluate: bool = setting(True, "value positions at the depth limit by features, where the game has them")
+    weights: tuple[float, ...] = setting((), "of the game's features; empty: the game's own")
+    evaluation: str = setting(
+        "", "playouts(games=N), features or none; empty: features if the game has weights, else playouts"
+    )
     lowered: bool = setting(False, "use the rules in JAX even if the game has faster ones of its own")
     json: str = setting("", "file for the result; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -39,8 +42,11 @@ def main(config: Config, options: Any) -> None:
     kinds.find(config.searcher).refuse(config.searcher, game)
     state = read_position(game, config.position)
     facet = host.lowered(game) if config.lowered else host.of(game)
-    evaluator = evaluators.default(facet, config.weights) if config.evaluate else evaluators.none(facet)
-    searcher = Searcher(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
+    evaluator = None
+    if config.evaluation or config.weights:
+        games = kinds.find(config.searcher).playouts
+        evaluator = evaluators.of_text(config.evaluation, facet, config.weights, games=games)
+    searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
     show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
 
 
@@ -69,12 +75,15 @@ def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:
         "milliseconds": result.milliseconds,
         "bytes": result.bytes,
         "exact": result.exact,
+        "evaluation": result.evaluation,
+        **({} if result.visits is None else {"visits": result.visits.tolist()}),
     }
 
 
 def show(content: dict[str, Any], path: pathlib.Path | None) -> None:
     """Prints a result, and writes it where the user wants it."""
-    print("value   " + " ".join(f"{value:+.6g}" for value in content["value"]) + " (exact)" * content["exact"])
+    source = "exact" if content["exact"] else f"by {content['evaluation']}"
+    print("value   " + " ".join(f"{value:+.6g}" for value in content["value"]) + f" ({source})")
     print("line    " + ", ".join(content["pv"]))
     print(
         f"depth {content['depth']}, {content['nodes']:,} nodes in {content['milliseconds']:,.1f} ms "

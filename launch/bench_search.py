@@ -195,7 +195,8 @@ def random_moves(game: Any) -> Callable[[], float]:
 def make(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | None = None) -> Searcher:
     facet = host.of(game) if facet is None else facet
     chosen = kinds.find(kind).options(**options)
-    return Searcher(game, kind, chosen, budget=Budget(depth=depth), evaluator=evaluators.default(facet), facet=facet)
+    evaluator = evaluators.of_text("features" if hasattr(game, "feature_weights") else "none", facet)
+    return Searcher(game, kind, chosen, budget=Budget(depth=depth), evaluator=evaluator, facet=facet)
 
 
 def first_rows(facet: Facet) -> list[np.ndarray]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from boardrl import progress
 from search import clock
-from search.searcher import Result, Searcher
+from search.result import Result
+from search.searcher import Searcher
 
 LOOK_SECONDS = 0.2
 

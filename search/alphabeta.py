@@ -51,7 +51,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
     pv[ply, 0] = 0
     if control[STOPPED]:
         return 0.0
-    cuts_before = control[CUTS]
+    cuts_before, overflows_before = control[CUTS], control[OVERFLOWS]
 
     # 2. What the table knows.
     use_table = control[USE_TABLE] != 0
@@ -141,7 +141,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
         move = signature(rows[at], rows[best_child])
         if best >= beta:
             note_cutoff(move, killers, history, ply, me, depth)
-        if use_table:
+        if use_table and control[OVERFLOWS] == overflows_before:
             bound = LOWER if best >= beta else EXACT if best > alpha else UPPER
             store(table, position, best, move, depth, control[CUTS] == cuts_before, bound, control[AGE])
     return best

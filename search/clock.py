@@ -32,7 +32,7 @@ OPTIONS = 16  # from here on: the options, as each searcher numbers them
 ARRAYS = 24  # from here on: where the arrays are, see `search.reach`
 WORDS = 52
 
-FIRST_POLL = 64  # nodes
+FIRST_POLL = 1  # nodes: an evaluation may take milliseconds
 POLL_NS = 100_000  # between two looks at the clock, about
 STALL_NS = 1_000_000  # a longer time between two looks is not the search's own
 TOLERATED_NS = 1_000_000

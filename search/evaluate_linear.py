@@ -38,3 +38,9 @@ def evaluate(rows, at, seat, weights, scratch, work):
 def evaluate_all(rows, at, out, weights, scratch, work):
     for player in range(NUM_PLAYERS):
         out[player] = evaluate(rows, at, player, weights, scratch, work)
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_all(rows, at, out, stream, weights, scratch, work):
+    """Nothing is left to chance."""
+    evaluate_all(rows, at, out, weights, scratch, work)

@@ -29,3 +29,9 @@ def evaluate_all(rows, at, out, weights, scratch, work):
     returns(rows[at], scratch, work)
     for player in range(NUM_PLAYERS):
         out[player] = scratch[player]
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_all(rows, at, out, stream, weights, scratch, work):
+    """Nothing is left to chance."""
+    evaluate_all(rows, at, out, weights, scratch, work)

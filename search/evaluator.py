@@ -28,3 +28,8 @@ def evaluate(rows: Any, at: int, seat: int, weights: Any, scratch: Any, work: An
 def evaluate_all(rows: Any, at: int, out: Any, weights: Any, scratch: Any, work: Any) -> None:
     """Writes [P] float64: what the position in rows[at] is worth to each player."""
     raise NotImplementedError
+
+
+def sample_all(rows: Any, at: int, out: Any, stream: Any, weights: Any, scratch: Any, work: Any) -> None:
+    """Like `evaluate_all`; what leaves something to chance draws by the stream (`search.random_stream`)."""
+    raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
 import types
 from collections.abc import Callable, Sequence
@@ -11,14 +12,18 @@ from typing import Any
 import jax
 import numpy as np
 
-from boardrl import host
+from boardrl import host, options
 from boardrl.errors import UserError
 from boardrl.host import Facet
 from boardrl.linear import Linear, find
+from boardrl.options import Option
 from boardrl.policy import Value
-from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none
+from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none, evaluate_playouts
 from search.batched_net import BatchedNet
 
+TEXTS = ("playouts", "features", "none")
+PLAYOUTS = 8  # random games a position by default
+MOST_PLAYOUTS = 1 << 24  # float32 holds whole numbers up to here
 LARGE = 5_000_000  # parameters from which batches in JAX are as fast as scalar code, measured on Jumper 8×8
 
 
@@ -26,7 +31,7 @@ LARGE = 5_000_000  # parameters from which batches in JAX are as fast as scalar 
 class Evaluator:
     """Code that stands for `search.evaluator` in a kernel, and the numbers that it weighs with."""
 
-    name: str
+    name: str  # as results tell it
     module: types.ModuleType
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
@@ -42,6 +47,16 @@ def none(facet: Facet) -> Evaluator:
     return Evaluator("none", host.specialise(evaluate_none, facet), np.zeros(1, np.float32))
 
 
+def playouts(facet: Facet, *, games: int = PLAYOUTS) -> Evaluator:
+    """The mean result of so many random games, for games that bring no evaluation."""
+    if not 1 <= games <= MOST_PLAYOUTS:
+        raise UserError(f"games={games} is no number of playouts; expected 1 to {MOST_PLAYOUTS}")
+    module = host.specialise(evaluate_playouts, facet)
+    number = np.array([games], np.float32)
+    # Each game has its own random stream, so that mirror images differ.
+    return Evaluator(f"playouts(games={games})", module, number, symmetric=False, scratch=module.SCRATCH)
+
+
 def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = "") -> Evaluator:
     """A weighted sum of the game's features, or of a set of them that the facet has compiled."""
     spec, names = facet.game.spec, find(facet.game, features).names
@@ -54,7 +69,7 @@ def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = 
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(evaluate_linear, facet, parts={"search.features": part}, **bounds)
     own = np.array(weights, np.float32)
-    return Evaluator("linear", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
+    return Evaluator("features", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
 
 
 def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
@@ -115,10 +130,30 @@ def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None
     return net(facet, value, params, batched=batched), facet
 
 
-def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:
-    """By these weights; without any by those that the game offers as `feature_weights`; else none."""
+def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: int = PLAYOUTS) -> Evaluator:
+    """The evaluator of a text like `playouts(games=16)`, `features` or `none`; empty: the default.
+
+    Args:
+      weights: of the features, where the text asks for them.
+      games: playouts a position where the text gives no number.
+    """
+    name, rest = options.split_call(text)
+    if name and name not in TEXTS:
+        near = difflib.get_close_matches(name, TEXTS, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UserError(f"unknown evaluation {text!r}{hint}; known: {', '.join(TEXTS)}, playouts with games=N")
+    takes = [Option("games", int, games, "random games a position")] if name == "playouts" else []
+    given = options.parse(rest, takes, f"evaluation {name!r}")
+    if weights and name in ("playouts", "none"):
+        raise UserError(f"evaluation={text} has no use for weights; leave out one of the two")
+    if name == "none":
+        return none(facet)
     chosen: Any = tuple(weights) or getattr(facet.game, "feature_weights", ())
-    return linear(facet, chosen) if chosen else none(facet)
+    if name == "features" and not chosen:
+        raise UserError(f"{facet.game.spec.name} offers no feature_weights; give weights=…, or evaluation=playouts")
+    if chosen and name != "playouts":
+        return linear(facet, chosen)
+    return playouts(facet, games=given.get("games", games))
 
 
 def named(game: Any, features: str, weights: Sequence[float] = ()) -> tuple[Evaluator, Facet]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
+from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
 from search.evaluator import evaluate, prepare
@@ -63,7 +63,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
         return np.float64(evaluate(rows, at, view, weights, scratch, work))
 
     # 2. What the table knows.
-    cuts_before = control[CUTS]
+    cuts_before, overflows_before = control[CUTS], control[OVERFLOWS]
     position, table_move = np.uint64(0), NO_MOVE
     if control[USE_TABLE]:
         position = identity(rows, at, top, control, work)
@@ -85,7 +85,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
                 scores[top + num_rolls, ODDS] = scratch[outcome]
                 scores[top + num_rolls, LOW] = LEAST
                 scores[top + num_rolls, HIGH] = MOST
-                step(rows[at], outcome, rows[top + num_rolls], work)
+                settle(rows[at], outcome, rows[top + num_rolls], work)
                 num_rolls += 1
         free = top + num_rolls
         unknown_low = unknown_high = 0.0
@@ -192,7 +192,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
             best_move = signature(rows[at], rows[best_child])
 
     # 7. What was learned.
-    if control[USE_TABLE]:
+    if control[USE_TABLE] and control[OVERFLOWS] == overflows_before:
         bound = LOWER if best >= beta else UPPER if best <= alpha else EXACT
         store(table, position, best, best_move, depth, control[CUTS] == cuts_before, bound, control[AGE])
     return best

@@ -15,7 +15,7 @@ from boardrl import host
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from search import alphabeta, expectimax, maxn, minimax, walk
+from search import alphabeta, expectimax, maxn, mcts, minimax, walk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +53,16 @@ class Expectimax(Deepening):
 
 
 @dataclasses.dataclass(frozen=True)
+class Mcts:
+    exploration: float = setting(0.5, "the constant c of UCT, for values scaled to a range of 1")
+    reuse: bool = setting(True, "keep what the tree knows of a position from move to move")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.exploration < float("inf"):
+            raise UserError(f"exploration={self.exploration} is no constant of UCT; expected 0 or more, like 0.5")
+
+
+@dataclasses.dataclass(frozen=True)
 class Kind:
     """A searcher's code and what it is for."""
 
@@ -61,6 +71,7 @@ class Kind:
     options: type
     flags: Callable[[Any], Sequence[int]]  # the options as the kernel numbers them
     refuse: Callable[[str, Any], None]  # raises for games that it cannot play
+    playouts: int = 8  # random games that value a position by default, in games that bring no evaluation
 
     def score_columns(self, game: Any) -> int:
         """Numbers that the kernel keeps of each row."""
@@ -158,5 +169,6 @@ KINDS = {
         Kind("expectimax", expectimax, Expectimax, expectimax_flags, refuse_other_than_two_players),
         Kind("paranoid", expectimax, Expectimax, expectimax_flags, refuse_open_sums),
         Kind("maxn", maxn, Deepening, no_flags, refuse_nothing),
+        Kind("mcts", mcts, Mcts, no_flags, refuse_nothing, playouts=1),
     )
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, WORDS, actor, chance, returns, step, successors
+from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
 from boardrl.game import CHANCE, TERMINAL
 from search.clock import CUTS, OVERFLOWS, STOPPED, count
 from search.evaluator import evaluate_all, prepare_all
@@ -62,7 +62,7 @@ def visit(control, at, top, depth, ply):
         for outcome in range(NUM_OUTCOMES):
             if scratch[outcome] > 0:
                 scores[free, ODDS] = scratch[outcome]
-                step(rows[at], outcome, rows[free], work)
+                settle(rows[at], outcome, rows[free], work)
                 free += 1
     else:
         num_truncated = work[TRUNCATED]

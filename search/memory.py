@@ -70,10 +70,11 @@ def allocate(
         return fixed + plies * room * row_bytes + 4 * (plies + 1) * (plies + 2 + order.KILLERS_A_PLY)
 
     total = 1024 * kilobytes
-    least = min(depth or 1, MOST_PLIES)
+    plies_a_turn = 2 if game.num_outcomes else 1  # an action, and dice
+    least = min((depth or 1) * plies_a_turn, MOST_PLIES)
     if bytes_of(least) > total:
         raise UserError(
-            f"kilobytes={kilobytes} is too little for {searcher} to depth {least} in {game.name}; "
+            f"kilobytes={kilobytes} is too little for {searcher} to depth {depth or 1} in {game.name}; "
             f"give at least {-(-bytes_of(least) // 1024)}"
         )
     plies, most = least, min(game.max_steps, MOST_PLIES)

@@ -16,7 +16,7 @@ from boardrl.game import CHANCE, Game
 from boardrl.host import Facet
 from boardrl.options import Option
 from boardrl.players import Learned, Player
-from search import evaluators, kinds, line, walk
+from search import evaluators, kinds, line, searchers, walk
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
 
@@ -26,6 +26,9 @@ NET = Option("net", str, "", "a run directory whose value net values positions; 
 BATCHED = Option("batched", bool | None, None, "value the net in JAX, many positions at once; none: if it is large")
 FEATURES = Option("features", str, "", "which set of the game's features; none: its first")
 LEARNED = Option("learned", str, "", "a file of weights (launch.export), or the name of one that the game brings")
+EVALUATION = Option(
+    "evaluation", str, "", "playouts(games=N), features or none; empty: features if the game has weights, else playouts"
+)
 WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
 
 
@@ -52,7 +55,8 @@ class SearchPlayer:
         row = self.searcher.facet.row(state)
         searched_ms = 0.0
         if not self._plan or (self._plan[0][0] != row).any():
-            result = self.searcher.search_row(row, ms=self._milliseconds())
+            seed = int(rng.integers(1 << 63)) if self.searcher.samples else 0
+            result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds
             self._plan = self._follow(line.turns(self.searcher.facet, result.line[:2])[0])
         _, action = self._plan.pop(0)
@@ -106,7 +110,9 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
     kind = kinds.KINDS[name]
     limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
     given = options.parse(
-        rest, [*limits, *choices, LEARNED, FEATURES, WEIGHTS, *([NET, BATCHED] if load else [])], f"player {name!r}"
+        rest,
+        [*limits, *choices, EVALUATION, LEARNED, FEATURES, WEIGHTS, *([NET, BATCHED] if load else [])],
+        f"player {name!r}",
     )
     budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
     if not budget.limited:
@@ -124,8 +130,10 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
         evaluator, facet = evaluators.named(game, given["features"], given.get("weights", ()))
     else:
         facet = host.of(game)
-        evaluator = evaluators.default(facet, given.get("weights", ()))
-    searcher = Searcher(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
+        evaluator = evaluators.of_text(
+            given.get("evaluation", ""), facet, given.get("weights", ()), games=kind.playouts
+        )
+    searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
     return Player(text, host=SearchPlayer(searcher))
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from search.searcher import Result, Searcher
+from search.result import Result
+from search.searcher import Searcher
 
 
 class Leaf(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,28 +15,12 @@ from boardrl.game import TERMINAL
 from boardrl.host import Facet
 from search import clock, identity_plain, identity_symmetric, kinds, memory
 from search.budget import Budget
-from search.evaluators import Evaluator, default
+from search.evaluators import Evaluator, none, of_text
+from search.result import Result
 from search.table import AGES
 
 MOST_DEPTH = 250  # that the table can tell apart
 SALT = 0x0851F42D4C957F2D  # keeps the views of two seats apart in the table
-
-
-class Result(NamedTuple):
-    """What a search found."""
-
-    value: np.ndarray  # [P] float64 to each player
-    line: list[np.ndarray]  # rows of the best line, the position searched being the first
-    depth: int  # turns looked ahead in all lines
-    nodes: int  # positions visited, the root and leaves included
-    milliseconds: float
-    bytes: int  # of memory that the search held
-    exact: bool  # no better search could change the value
-    overflows: int  # positions left out for want of memory
-
-    @property
-    def nodes_per_second(self) -> float:
-        return self.nodes / max(self.milliseconds, 1e-6) * 1e3
 
 
 class Again(NamedTuple):
@@ -45,6 +30,8 @@ class Again(NamedTuple):
 
 class Searcher:
     """Searches positions of one game; what it learned of one move helps with the next, until `reset`."""
+
+    samples = False  # whether another seed can give another result
 
     def __init__(
         self,
@@ -58,29 +45,43 @@ class Searcher:
     ) -> None:
         self.game, self.budget = game, budget
         self.depth = 0  # that is searched to just now
+        self.spare = 0  # the row in which a single position is valued
         self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
         self.kind = kinds.find(kind)
         self.options = self.kind.options() if options is None else options
         self.kind.refuse(self.kind.name, game)
         self.facet = host.of(game) if facet is None else facet
-        self.evaluator = default(self.facet) if evaluator is None else evaluator
-        self.memory = memory.allocate(
+        self.evaluator = self._default_evaluator() if evaluator is None else evaluator
+        self.memory = self._allocate()
+        self._kernel = self._specialise()
+        self._warm_up()
+
+    def _default_evaluator(self) -> Evaluator:
+        """The game's own or playouts; none for a search to the end, where they would only cost time."""
+        return of_text("", self.facet, games=self.kind.playouts) if self.budget.limited else none(self.facet)
+
+    def _allocate(self) -> Any:
+        """All memory that searches work in."""
+        allocated = memory.allocate(
             self.facet,
             self.evaluator,
-            kilobytes=budget.kilobytes,
-            depth=budget.depth,
-            score_columns=self.kind.score_columns(game),
+            kilobytes=self.budget.kilobytes,
+            depth=self.budget.depth,
+            score_columns=self.kind.score_columns(self.game),
             use_table=getattr(self.options, "table", False),
             searcher=self.kind.name,
         )
         flags = self.kind.flags(self.options)
-        self.memory.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
+        allocated.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
+        return allocated
+
+    def _specialise(self) -> Any:
+        """The kernel made for this game and evaluator."""
         parts = {"search.evaluator": self.evaluator.module, "search.identity": self._choose_identity()}
-        spec = game.spec
+        spec = self.game.spec
         bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
         bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
-        self._kernel = host.specialise(self.kind.kernel, self.facet, parts=parts, **bounds)
-        self._warm_up()
+        return host.specialise(self.kind.kernel, self.facet, parts=parts, **bounds)
 
     def _warm_up(self) -> None:
         """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
@@ -96,8 +97,9 @@ class Searcher:
     def evaluate(self, row: np.ndarray) -> np.ndarray:
         """[P] what the evaluator says of a position."""
         values, memory = np.zeros(self.game.spec.num_players), self.memory
-        memory.rows[0] = row
-        self.evaluator.module.evaluate_all(memory.rows, 0, values, memory.weights, memory.scratch, memory.work)
+        memory.rows[self.spare] = row
+        at, weights, scratch = self.spare, memory.weights, memory.scratch
+        self.evaluator.module.evaluate_all(memory.rows, at, values, weights, scratch, memory.work)
         self.evaluator.check()
         return values
 
@@ -114,11 +116,16 @@ class Searcher:
         """Ends a search that another thread is at, soon."""
         self.memory.control[clock.NODE_LIMIT] = 1
 
-    def search(self, state: Any, *, ms: float | None = None) -> Result:
-        """The value of a position and the best line; `ms` replaces the budget's."""
-        return self.search_row(self.facet.row(state), ms=ms)
+    def search(self, state: Any, *, ms: float | None = None, seed: int = 0) -> Result:
+        """The value of a position and the best line.
 
-    def search_row(self, row: np.ndarray, *, ms: float | None = None) -> Result:
+        Args:
+          ms: replaces the budget's.
+          seed: for searchers that sample (`samples`); the others leave nothing to chance.
+        """
+        return self.search_row(self.facet.row(state), ms=ms, seed=seed)
+
+    def search_row(self, row: np.ndarray, *, ms: float | None = None, seed: int = 0) -> Result:
         began = time.monotonic_ns()
         ms = self.budget.ms if ms is None else ms
         control, spec = self.memory.control, self.game.spec
@@ -133,8 +140,10 @@ class Searcher:
         control[clock.AGE] = (control[clock.AGE] + 1) % AGES
         depth_limit = min(self.budget.depth or MOST_DEPTH, MOST_DEPTH, spec.max_steps)
         found: Result | None = None
+        complete = 0  # the depth that was looked at in all lines
         self.nodes_to = {}
         for depth in range(1 if self.options.deepening else depth_limit, depth_limit + 1):
+            overflows = control[clock.OVERFLOWS]
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
                 raise UserError(kinds.dice_sentence(self.kind.name, self.game))
@@ -142,7 +151,8 @@ class Searcher:
                 break
             exact = control[clock.CUTS] == 0
             self.nodes_to[depth] = int(control[clock.NODES])
-            found = self._result(value, view, self._line(), depth, exact, began)
+            complete = depth if control[clock.OVERFLOWS] == overflows else complete
+            found = self._result(value, view, self._line(), complete, exact, began)
             if exact:
                 break
         if found is None:
@@ -159,8 +169,8 @@ class Searcher:
 
     def complete(self, result: Result) -> Result:
         """The result with its line followed on, where the table had cut it short, as far as it was searched."""
-        line = list(result.line)
-        while (left := result.depth - self._turns(line)) > 0 and self.facet.actor(line[-1], self.memory.work) >= 0:
+        line, facet, work = list(result.line), self.facet, self.memory.work
+        while (left := result.depth - turns_of(facet, line)) > 0 and facet.actor(line[-1], work) >= 0:
             # The table holds what was found below, so that this costs little.
             self.memory.rows[0] = line[-1]
             self._start(time.monotonic_ns(), self.budget.ms)
@@ -169,11 +179,6 @@ class Searcher:
                 break
             line += self._line()[1:]
         return result._replace(line=line)
-
-    def _turns(self, line: list[np.ndarray]) -> int:
-        """How much of the depth a line takes."""
-        actors = [int(self.facet.actor(row, self.memory.work)) for row in line]
-        return sum(a != b for a, b in itertools.pairwise(actors))
 
     def _start(self, began: int, ms: float) -> None:
         clock.start(self.memory.control, self.budget.nodes, began + int(ms * 1e6) if ms else 0)
@@ -205,6 +210,8 @@ class Searcher:
             self.num_bytes,
             bool(exact),
             int(control[clock.OVERFLOWS]),
+            self.evaluator.name,
+            self.facet,
         )
 
     def _line(self) -> list[np.ndarray]:
@@ -233,3 +240,10 @@ class Searcher:
         if not self.evaluator.symmetric:
             raise UserError("a net values mirror images differently; leave out symmetry=true or weigh features")
         return host.specialise(identity_symmetric, self.facet)
+
+
+def turns_of(facet: Facet, line: Sequence[np.ndarray]) -> int:
+    """How much of the depth a line takes."""
+    work = facet.work()
+    actors = [int(facet.actor(row, work)) for row in line]
+    return sum(a != b for a, b in itertools.pairwise(actors))

@@ -5,7 +5,8 @@ highest bit down: the value's 32 bits as a float32, the best move's 16 bits, the
 (5), whether no unfinished line is below (1) and the bound (2).
 
 A value is used only where a search without the table would have found the same: for the depth that was
-asked, or for a smaller one if every line below came to its end. So the table never changes what a search returns.
+asked, or for a smaller one if every line below came to its end. What was cut short for want of memory is never entered.
+So the table never changes what a search returns.
 """
 
 from __future__ import annotations

@@ -1,0 +1,32 @@
+"""Random numbers for compiled code: a stream is one 64-bit word, and its next number is the word mixed.
+
+The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014) behind its golden-ratio step.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / the golden ratio
+
+
+@numba.njit(cache=True, nogil=True)
+def mix(word):
+    """The next word of a stream."""
+    word = word + GOLDEN
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@numba.njit(cache=True, nogil=True)
+def fraction(word):
+    """A number in [0, 1)."""
+    return np.float64(word >> np.uint64(11)) * 2.0**-53
+
+
+@numba.njit(cache=True, nogil=True)
+def below(word, count):
+    """An integer from 0 to count − 1, for counts below 2³²."""
+    return np.int64(((word >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))

@@ -1,0 +1,146 @@
+"""A searcher by simulations: Monte Carlo tree search under the same budgets, with the same result."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardrl import host
+from boardrl.errors import UserError
+from boardrl.game import TERMINAL
+from search import clock, tree
+from search.evaluators import Evaluator, of_text
+from search.result import Result
+from search.searcher import Searcher, turns_of
+from search.tree import CHILDREN, FIRST, NUM_NODES, SOLVED, VALUES, VISITS, WHO
+
+NO_LIMIT = 1 << 62  # turns
+
+
+class RootMove(NamedTuple):
+    """A successor of the position searched, as the tree knows it."""
+
+    row: np.ndarray
+    value: np.ndarray  # [P] mean, or exact
+    visits: int
+    exact: bool
+
+
+class TreeSearcher(Searcher):
+    """Grows one tree; what is below the position at hand is kept from move to move, until `reset`."""
+
+    memory: tree.Tree
+    samples = True
+
+    def _default_evaluator(self) -> Evaluator:
+        return of_text("", self.facet, games=self.kind.playouts)
+
+    def _allocate(self) -> tree.Tree:
+        allocated = tree.allocate(self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.kind.name)
+        self.spare = len(allocated.rows) - 1
+        return allocated
+
+    def _specialise(self) -> Any:
+        spec = self.game.spec
+        settings: dict[str, Any] = {
+            "MOST": float(spec.max_return),
+            "CERTAIN_MOST": spec.num_players == 2 and spec.return_sum is not None,
+        }
+        parts = {"search.evaluator": self.evaluator.module}
+        return host.specialise(self.kind.kernel, self.facet, parts=parts, **settings)
+
+    def _warm_up(self) -> None:
+        row = self.facet.rows()
+        self.facet.init(row)
+        if self.facet.actor(row, self.memory.work) != TERMINAL:
+            self._grow(row, time.monotonic_ns(), 0.0, nodes=2, seed=0)
+            tree.find(self.memory.rows, self.memory.arrays.scores, 1, row)
+            self._keep(0)
+        self.evaluate(row)
+        self.reset()
+
+    def reset(self) -> None:
+        tree.clear(self.memory)
+
+    def search_row(self, row: np.ndarray, *, ms: float | None = None, seed: int = 0) -> Result:
+        """Simulates within the budget; `ms` replaces the budget's."""
+        began = time.monotonic_ns()
+        if self.facet.actor(row, self.memory.work) == TERMINAL:
+            raise UserError("the game is over in this position; give one in which somebody is to move")
+        self._grow(row, began, self.budget.ms if ms is None else ms, nodes=self.budget.nodes, seed=seed)
+        self.evaluator.check()
+        return self._found(began)
+
+    def root_moves(self) -> list[RootMove]:
+        """The successors of the position searched last, in their order."""
+        arrays = self.memory.arrays
+        first, count = arrays.links[0, FIRST], arrays.links[0, CHILDREN]
+        return [
+            RootMove(
+                arrays.rows[node].copy(),
+                arrays.scores[node, VALUES:].copy(),
+                int(arrays.scores[node, VISITS]),
+                bool(arrays.links[node, SOLVED]),
+            )
+            for node in range(first, first + count)
+        ]
+
+    def complete(self, result: Result) -> Result:
+        """The line goes as far as the tree does."""
+        return result
+
+    def _grow(self, row: np.ndarray, began: int, ms: float, *, nodes: int, seed: int) -> None:
+        control, arrays = self.memory.control, self.memory.arrays
+        known = int(tree.find(arrays.rows, arrays.scores, control[NUM_NODES], row)) if self.options.reuse else tree.NONE
+        room = max(self.facet.module.ROOM, self.game.spec.num_outcomes)
+        if known == tree.NONE or self._keep(known) + room > len(arrays.links):
+            tree.plant(self.memory, row, int(self.facet.actor(row, self.memory.work)))
+        clock.start(control, nodes, began + int(ms * 1e6) if ms else 0)
+        depth = self.budget.depth or NO_LIMIT
+        self._kernel.search(control, arrays, depth, self.options.exploration, np.uint64(seed))
+
+    def _keep(self, root: int) -> int:
+        """Forgets all but a node and what is below it."""
+        arrays, control = self.memory.arrays, self.memory.control
+        count = tree.keep(arrays.rows, arrays.scores, arrays.links, self.memory.moved, control[NUM_NODES], root)
+        control[NUM_NODES] = count
+        return int(count)
+
+    def _found(self, began: int) -> Result:
+        arrays, control = self.memory.arrays, self.memory.control
+        line, node = [arrays.rows[0].copy()], 0
+        while (node := self._best_child(node)) != tree.NONE:
+            line.append(arrays.rows[node].copy())
+        first, count = arrays.links[0, FIRST], arrays.links[0, CHILDREN]
+        visits = arrays.scores[first : first + count, VISITS].astype(np.int64)
+        exact = bool(arrays.links[0, SOLVED])
+        return Result(
+            value=arrays.scores[0, VALUES:].copy() if exact or arrays.scores[0, VISITS] else self.evaluate(line[0]),
+            line=line,
+            depth=turns_of(self.facet, line),
+            nodes=int(control[clock.NODES]),
+            milliseconds=(time.monotonic_ns() - began) / 1e6,
+            bytes=self.num_bytes,
+            exact=exact,
+            overflows=int(control[clock.OVERFLOWS]),
+            evaluation=self.evaluator.name,
+            facet=self.facet,
+            visits=visits,
+        )
+
+    def _best_child(self, node: int) -> int:
+        """The most visited child of a decision; one whose value is certain if none is better on average."""
+        arrays = self.memory.arrays
+        first, count, who = (int(arrays.links[node, column]) for column in (FIRST, CHILDREN, WHO))
+        if who < 0 or count == 0 or (node > 0 and not arrays.scores[node, VISITS]):
+            return tree.NONE
+        scores, certain = arrays.scores[first : first + count], arrays.links[first : first + count, SOLVED] != 0
+        visits = np.where(certain, -1.0, scores[:, VISITS])
+        best = int(visits.argmax())
+        if certain.any():
+            sure = int(np.where(certain, scores[:, VALUES + who], -np.inf).argmax())
+            if certain.all() or visits[best] == 0 or scores[sure, VALUES + who] >= scores[best, VALUES + who]:
+                best = sure
+        return first + best
