@@ -37,6 +37,7 @@ CASES = (  # measured unless the user names one
     ("jumper:size=6", "alphabeta(ms=50,kilobytes=65536)"),
     ("ludo:players=2", "expectimax(ms=20,kilobytes=1024)"),
     ("ludo", "maxn(ms=10,kilobytes=1024)"),
+    ("ludo", "mcts(ms=20,kilobytes=1024)"),
 )
 
 

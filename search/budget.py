@@ -29,9 +29,14 @@ class Budget:
                 raise UserError(f"{field.name}={value} is no budget; expected {least}")
 
     @property
+    def timed(self) -> bool:
+        """Whether a search ends after some time or work, however far it looks ahead."""
+        return any((self.ms, self.nodes, self.game_ms))
+
+    @property
     def limited(self) -> bool:
         """Whether a search ends before the game's end."""
-        return any((self.ms, self.nodes, self.depth, self.game_ms))
+        return self.timed or bool(self.depth)
 
 
 class GameClock:

@@ -71,6 +71,7 @@ class Kind:
     options: type
     flags: Callable[[Any], Sequence[int]]  # the options as the kernel numbers them
     refuse: Callable[[str, Any], None]  # raises for games that it cannot play
+    samples: bool = False  # whether it is made of random simulations, so that it has no end of its own
     playouts: int = 8  # random games that value a position by default, in games that bring no evaluation
 
     def score_columns(self, game: Any) -> int:
@@ -169,6 +170,6 @@ KINDS = {
         Kind("expectimax", expectimax, Expectimax, expectimax_flags, refuse_other_than_two_players),
         Kind("paranoid", expectimax, Expectimax, expectimax_flags, refuse_open_sums),
         Kind("maxn", maxn, Deepening, no_flags, refuse_nothing),
-        Kind("mcts", mcts, Mcts, no_flags, refuse_nothing, playouts=1),
+        Kind("mcts", mcts, Mcts, no_flags, refuse_nothing, samples=True, playouts=1),
     )
 }

@@ -55,7 +55,7 @@ class SearchPlayer:
         row = self.searcher.facet.row(state)
         searched_ms = 0.0
         if not self._plan or (self._plan[0][0] != row).any():
-            seed = int(rng.integers(1 << 63)) if self.searcher.samples else 0
+            seed = int(rng.integers(1 << 63)) if self.searcher.kind.samples else 0
             result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds
             self._plan = self._follow(line.turns(self.searcher.facet, result.line[:2])[0])
@@ -115,7 +115,7 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
         f"player {name!r}",
     )
     budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
-    if not budget.limited:
+    if not (budget.timed if kind.samples else budget.limited):
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
     chosen = kind.options(**{option.name: given[option.name] for option in choices if option.name in given})
     kind.refuse(name, game)

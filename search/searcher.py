@@ -31,8 +31,6 @@ class Again(NamedTuple):
 class Searcher:
     """Searches positions of one game; what it learned of one move helps with the next, until `reset`."""
 
-    samples = False  # whether another seed can give another result
-
     def __init__(
         self,
         game: Any,
@@ -121,7 +119,7 @@ class Searcher:
 
         Args:
           ms: replaces the budget's.
-          seed: for searchers that sample (`samples`); the others leave nothing to chance.
+          seed: for searchers that sample; the others leave nothing to chance.
         """
         return self.search_row(self.facet.row(state), ms=ms, seed=seed)
 

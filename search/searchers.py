@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from boardrl.host import Facet
-from search import kinds, mcts
+from search import kinds
 from search.budget import Budget
 from search.evaluators import Evaluator
 from search.searcher import Searcher
@@ -28,5 +28,5 @@ def make(
       evaluator: values positions where the search ends; none: the game's weights of features, else playouts.
       facet: the compiled rules; none: the game's fastest.
     """
-    kind = TreeSearcher if kinds.find(name).kernel is mcts else Searcher
+    kind = TreeSearcher if kinds.find(name).samples else Searcher
     return kind(game, name, options, budget=budget, evaluator=evaluator, facet=facet)

@@ -32,7 +32,6 @@ class TreeSearcher(Searcher):
     """Grows one tree; what is below the position at hand is kept from move to move, until `reset`."""
 
     memory: tree.Tree
-    samples = True
 
     def _default_evaluator(self) -> Evaluator:
         return of_text("", self.facet, games=self.kind.playouts)
@@ -67,6 +66,8 @@ class TreeSearcher(Searcher):
     def search_row(self, row: np.ndarray, *, ms: float | None = None, seed: int = 0) -> Result:
         """Simulates within the budget; `ms` replaces the budget's."""
         began = time.monotonic_ns()
+        if not (self.budget.ms if ms is None else ms) and not self.budget.nodes:
+            raise UserError(f"{self.kind.name} has no end of its own; give it a limit, like ms=100 or nodes=10000")
         if self.facet.actor(row, self.memory.work) == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
         self._grow(row, began, self.budget.ms if ms is None else ms, nodes=self.budget.nodes, seed=seed)

@@ -12,7 +12,7 @@ import pytest
 
 from launch import analyse, cli, solve
 
-KEYS = ["value", "pv", "depth", "nodes", "nodes_per_second", "milliseconds", "bytes", "exact"]
+KEYS = ["value", "pv", "depth", "nodes", "nodes_per_second", "milliseconds", "bytes", "exact", "evaluation"]
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
 

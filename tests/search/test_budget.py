@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import numpy as np
 import pytest
+from plain import TicTacToe, minimax, random_positions
 
-from boardrl import registry
+from boardrl import host, registry
 from boardrl.errors import UserError
-from search import clock, kinds
+from search import clock, evaluators, kinds
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
 
+DEEPENING = [name for name, kind in kinds.KINDS.items() if not kind.samples]
+
 
 def searcher(kind: str, budget: Budget, game: str = "tic_tac_toe") -> Searcher:
-    return Searcher(registry.make(game), kind, budget=budget)
+    made = registry.make(game)
+    return Searcher(made, kind, budget=budget, evaluator=evaluators.none(host.of(made)))
 
 
 @pytest.mark.parametrize("kind", ["minimax", "alphabeta", "negascout"])
@@ -62,7 +67,7 @@ def test_a_search_that_has_to_wait_for_others_ends_earlier() -> None:
     assert control[clock.STOPPED] == 1
 
 
-@pytest.mark.parametrize("kind", list(kinds.KINDS))
+@pytest.mark.parametrize("kind", DEEPENING)
 @pytest.mark.parametrize("kilobytes", [40, 64, 300, 5000])
 def test_memory_is_never_over_budget(kind: str, kilobytes: int) -> None:
     search = searcher(kind, Budget(kilobytes=kilobytes, depth=3))
@@ -73,7 +78,7 @@ def test_memory_is_never_over_budget(kind: str, kilobytes: int) -> None:
     assert result.depth == 3
 
 
-@pytest.mark.parametrize("kind", list(kinds.KINDS))
+@pytest.mark.parametrize("kind", DEEPENING)
 def test_too_little_memory_is_refused_with_the_least_that_would_do(kind: str) -> None:
     with pytest.raises(UserError, match="too little") as caught:
         searcher(kind, Budget(kilobytes=1, depth=4))
@@ -82,6 +87,42 @@ def test_too_little_memory_is_refused_with_the_least_that_would_do(kind: str) ->
     assert search.search(search.game.init()).overflows == 0
     with pytest.raises(UserError, match="too little"):
         searcher(kind, Budget(kilobytes=least - 1, depth=4))
+
+
+@pytest.mark.parametrize(("kind", "game"), [("expectimax", "pig:target=20"), ("maxn", "pig:players=3,target=12")])
+def test_the_least_memory_is_enough_where_there_are_dice(kind: str, game: str) -> None:
+    """A turn is an action and a throw of the dice: two plies."""
+    with pytest.raises(UserError, match=f"too little for {kind} to depth 4 in pig; give at least") as caught:
+        searcher(kind, Budget(kilobytes=1, depth=4), game)
+    least = int(re.findall(r"at least (\d+)", str(caught.value))[0])
+    search, ample = (searcher(kind, Budget(kilobytes=size, depth=4), game) for size in (least, 4096))
+    row, work = search.facet.rows(), search.facet.work()
+    search.facet.init(row)
+    rolled = search.facet.rows()
+    search.facet.step(row, 0, rolled, work)
+    for start in (row, rolled):  # before an action, and before the dice
+        result = search.search_row(start)
+        assert (result.overflows, result.depth) == (0, 4)
+        np.testing.assert_allclose(result.value, ample.search_row(start).value, atol=1e-6)  # float32 in the table
+
+
+@pytest.mark.parametrize("kind", ["alphabeta", "negascout"])
+def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> None:
+    """A search that overflows, then those of positions near the end, which have memory enough."""
+    game: Any = registry.make("tic_tac_toe")
+    options = kinds.find(kind).options(table=True)
+    search = Searcher(game, kind, options, budget=Budget(kilobytes=36), evaluator=evaluators.none(host.of(game)))
+    first = search.search(game.init())
+    assert first.overflows > 0
+    assert not first.exact
+    assert first.depth == len(search.memory.pv) - 1  # deeper ones were cut short
+    plain = TicTacToe()
+    value = minimax(plain)
+    positions = random_positions(plain, 60, after=9 - first.depth, seed=4)
+    for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
+        result = search.search_row(row)
+        assert (result.overflows, result.exact) == (0, True)
+        assert result.value[0] == value(position, 9)
 
 
 def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
