@@ -47,14 +47,17 @@ def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = 
     spec, names = facet.game.spec, find(facet.game, features).names
     part = facet.feature_sets[features] if features else facet.module
     if len(weights) != part.NUM_FEATURES:
-        raise UserError(
-            f"{len(weights)} weights do not fit {spec.name}: expected {part.NUM_FEATURES}"
-            + (f", for {', '.join(names)}" if names else "")
-        )
+        raise UserError(misfit(facet.game, len(weights), part.NUM_FEATURES, names))
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(evaluate_linear, facet, parts={"search.features": part}, **bounds)
     own = np.array(weights, np.float32)
     return Evaluator("linear", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
+
+
+def misfit(game: Any, given: int, expected: int, names: Sequence[str]) -> str:
+    """The sentence for a wrong number of weights."""
+    known = f", for {', '.join(names)}" if names else ""
+    return f"{given} weights do not fit {game.spec.name}: expected {expected}{known}"
 
 
 def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
@@ -106,12 +109,15 @@ def chooses_batches(params: Any) -> bool:
     return sum(leaf.size for leaf in jax.tree.leaves(params)) >= LARGE
 
 
-def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None) -> tuple[Evaluator, Facet]:
-    """What was learned as an evaluator, and the fastest facet that it works on."""
-    if isinstance(value, Linear) and (not value.features or value.features in host.of(game).feature_sets):
-        return linear(host.of(game), np.asarray(params), value.features), host.of(game)
+def learned(
+    game: Any, value: Value, params: Any, *, batched: bool | None = None, lowered: bool = False
+) -> tuple[Evaluator, Facet]:
+    """What was learned as an evaluator, and the fastest facet that it works on, or the lowered one."""
+    facet = host.lowered(game) if lowered else host.of(game)
+    if isinstance(value, Linear) and (not value.features or value.features in facet.feature_sets):
+        return linear(facet, np.asarray(params), value.features), facet
     batched = chooses_batches(params) if batched is None else batched
-    facet = host.of(game) if batched else host.lowered(game)
+    facet = facet if batched else host.lowered(game)
     return net(facet, value, params, batched=batched), facet
 
 
@@ -121,9 +127,11 @@ def default(facet: Facet, weights: Sequence[float] = ()) -> Evaluator:
     return linear(facet, chosen) if chosen else none(facet)
 
 
-def named(game: Any, features: str, weights: Sequence[float] = ()) -> tuple[Evaluator, Facet]:
+def named(game: Any, features: str, weights: Sequence[float] = (), *, lowered: bool = False) -> tuple[Evaluator, Facet]:
     """By a set of features of the game and these weights, or the set's own; and the facet that it works on."""
-    chosen = tuple(weights) or find(game, features).weights
+    chosen, names = tuple(weights) or find(game, features).weights, find(game, features).names
     if not chosen:
         raise UserError(f"features={features} of {game.spec.name} have no weights of their own; give weights=…")
-    return learned(game, Linear(game, features), np.array(chosen, np.float32))
+    if names and len(chosen) != len(names):
+        raise UserError(misfit(game, len(chosen), len(names), names))
+    return learned(game, Linear(game, features), np.array(chosen, np.float32), lowered=lowered)

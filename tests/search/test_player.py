@@ -58,7 +58,7 @@ def test_features_by_name_and_weights_from_a_file(tmp_path: pathlib.Path) -> Non
     for searcher in (one, other):
         np.testing.assert_allclose(searcher.evaluate(row), want, rtol=1e-5)
     for text, words in {
-        f"learned={tmp_path / 'w.json'},features=extended": "has weights from a file",
+        f"learned={tmp_path / 'w.json'},features=extended": "learned= and features= are given",
         "features=extended": "have no weights of their own",
         "features=extended,weights=1+2": f"2 weights do not fit jumper: expected {len(names)}",
         "features=extend,weights=1+2": "did you mean 'extended'",
