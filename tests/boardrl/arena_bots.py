@@ -58,3 +58,8 @@ def wrong(state: Any, rng: np.random.Generator) -> int:
 
 
 MORE = {"first": lambda text, game: None}  # a kind of players that another package registers as well
+
+
+def wavering(game: Any, state: Any, rng: np.random.Generator) -> int:
+    """Plays at random, on the host."""
+    return int(rng.choice(np.flatnonzero(game.legal(state))))
