@@ -28,17 +28,26 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
 
     A move is a successor of the position. Every successor is searched with an open window to the depth that the
     position itself was searched to, so that all values are exact to that depth. All of it has one budget: where time or
-    nodes may run out, the moves are ranked at every depth, and those of the last depth that was finished count.
+    nodes may run out, the moves are ranked at every depth, and those of the last depth that was finished count. A
+    searcher by simulations has searched all moves with the position: they are ranked by how often it tried them.
     """
     if count < 1:
         raise UserError(f"{count} is no number of moves; expected at least 1")
     began, row = time.monotonic_ns(), searcher.facet.row(state)
-    children, view = _successors(searcher, row), int(searcher.facet.actor(row, searcher.memory.work))
+    view = int(searcher.facet.actor(row, searcher.memory.work))
+    if view == TERMINAL:
+        raise UserError("the game is over in this position; give one in which somebody is to move")
+    if view == CHANCE:
+        raise UserError("dice are to be thrown in this position, and it has no moves to rank; give one after a roll")
+    if hasattr(searcher, "root_moves"):
+        return _simulated(searcher, row, count)
+    children = _successors(searcher, row)
     may_run_out = searcher.budget.ms or searcher.budget.nodes
     ranked: Ranking | None = None
     for found in searcher.deepen(row):
-        if may_run_out or found.exact or found.depth == searcher.depth_limit:
-            moves = _rank(searcher, row, children, found, view)
+        depth = searcher.depth
+        if may_run_out or found.exact or depth == searcher.depth_limit:
+            moves = _rank(searcher, row, children, found, view, depth)
             if searcher.stopped:
                 break
             ranked = Ranking(found, moves)
@@ -50,29 +59,35 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     return Ranking(result, [_complete(searcher, move, result) for move in ranked.moves[:count]])
 
 
+def _simulated(searcher: Any, row: np.ndarray, count: int) -> Ranking:
+    """Of a searcher by simulations, whose tree has all moves: those that it tried most often."""
+    found = searcher.search_row(row)
+    tried = sorted(searcher.root_moves(), key=lambda move: -move.visits)
+    moves = [Move(move.value, [row, move.row]) for move in tried]
+    for place, move in enumerate(moves):
+        if len(found.line) > 1 and (move.line[1] == found.line[1]).all():  # what it would play comes first
+            moves.insert(0, moves.pop(place)._replace(line=found.line))
+            break
+    return Ranking(found, moves[:count])
+
+
 def _successors(searcher: Searcher, row: np.ndarray) -> list[np.ndarray]:
     """The rows that the player to act can move to, each once."""
-    facet, memory = searcher.facet, searcher.memory
-    who = int(facet.actor(row, memory.work))
-    if who == TERMINAL:
-        raise UserError("the game is over in this position; give one in which somebody is to move")
-    if who == CHANCE:
-        raise UserError(
-            "dice are to be thrown in this position, and there are no moves to rank; give one after the roll"
-        )
-    number = facet.successors(row, memory.rows[1:], memory.work)
+    memory = searcher.memory
+    number = searcher.facet.successors(row, memory.rows[1:], memory.work)
     return list({after.tobytes(): after.copy() for after in memory.rows[1 : 1 + number]}.values())
 
 
-def _rank(searcher: Searcher, row: np.ndarray, children: list[np.ndarray], found: Result, view: int) -> list[Move]:
-    """All moves to the depth of a result, whose own move is the first; cut short once the searcher is stopped."""
-    best = found.line[1]
+def _rank(
+    searcher: Searcher, row: np.ndarray, children: list[np.ndarray], found: Result, view: int, depth: int
+) -> list[Move]:
+    """All moves to the depth of the result just found, its own move first; fewer once the searcher is stopped."""
     others = []
     for child in children:
         if searcher.stopped:
             break
-        if (child != best).any():
-            others.append(_value(searcher, row, child, found.depth, view))
+        if (child != found.line[1]).any():
+            others.append(_value(searcher, row, child, depth, view))
     # The sort is stable: moves of equal value stay in the game's order.
     return [Move(found.value, found.line), *sorted(others, key=lambda move: -move.value[view])]
 

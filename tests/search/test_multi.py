@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -145,3 +146,23 @@ def test_what_cannot_be_ranked() -> None:
     assert int(ludo.actor(ludo.init())) == CHANCE
     with pytest.raises(UserError, match="dice are to be thrown"):
         multi.best_moves(searcher(ludo, "expectimax", depth=1), ludo.init(), 1)
+
+
+def test_a_searcher_by_simulations_ranks_moves_by_how_often_it_tried_them() -> None:
+    game = registry.make("tic_tac_toe")
+    search = searcher(game, "negascout", depth=1)
+    facet, rows = search.facet, search.facet.rows(9)
+    start = facet.row(game.init())
+    facet.successors(start, rows, facet.work())
+    visits = [10, 70, 30, 40, 70, 60, 50, 20, 80]
+    tried = [
+        SimpleNamespace(row=row, value=np.array([n / 100, -n / 100]), visits=number)
+        for n, (row, number) in enumerate(zip(rows, visits, strict=True))
+    ]
+    # What it plays need not be what it tried most: a win that is certain is worth more.
+    played = search.search_row(start)._replace(line=[start, rows[3], rows[4]])
+    tree = SimpleNamespace(facet=facet, memory=search.memory, search_row=lambda row: played, root_moves=lambda: tried)
+    found, moves = multi.best_moves(tree, game.init(), 4)  # type: ignore[arg-type]
+    assert found is played
+    assert [round(100 * move.value[0]) for move in moves] == [3, 8, 1, 4]
+    assert [len(move.line) for move in moves] == [3, 2, 2, 2]
