@@ -12,7 +12,7 @@ import numpy as np
 from boardrl import host_match, intervals, progress, rollout
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import Player
+from boardrl.players import Playable, Player, make_all
 from boardrl.policy import Policy, distinct
 
 MAX_LANES = 2048  # games side by side
@@ -66,7 +66,7 @@ class Played(NamedTuple):
 
 def match(
     game: Game[Any],
-    players: Sequence[Player],
+    players: Sequence[Playable],
     *,
     num_games: int,
     seed: int,
@@ -79,19 +79,21 @@ def match(
     If the number of games is not a multiple of P, no seat is taken more than once more than another.
 
     Args:
+      players: Players, or texts, classes and functions that `players.make` takes.
       opening: how many steps each game begins with in which any legal action is as likely; without them players
         who leave nothing to chance play the same game again and again, where there are no dice.
     """
     num_players = game.spec.num_players
     if len(players) != num_players:
         raise UserError(f"{game.spec.name} is played by {num_players}, but {len(players)} players were given")
+    lineup = make_all(players, game)
     seats = np.arange(num_players)
     rotations = (seats[None, :] - seats[:, None]) % num_players
     tick = bar.update if bar else None
     played = play(
-        game, players, rotations, num_games=num_games, seed=seed, opening=opening, tick=tick, processes=processes
+        game, lineup, rotations, num_games=num_games, seed=seed, opening=opening, tick=tick, processes=processes
     )
-    scores = tuple(_score(player.name, index, played) for index, player in enumerate(players))
+    scores = tuple(_score(player.name, index, played) for index, player in enumerate(lineup))
     return Match(scores, num_games, seed, int(played.cut.sum()))
 
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import rich.text
 
+from boardrl import state_text
+from boardrl.game import Game
+
 LINE = 0.03  # width of outlines, in units of the drawing
+ADVANCE = 0.62  # from one monospaced character to the next, in heights
+LEADING = 1.3  # from one line of text to the next
+LEAST_COLUMNS = 40  # of a picture of text, so that a short one is not written in huge letters
 WIDE = 0.58  # a character's width in heights, on average and generously
 
 
@@ -52,7 +58,17 @@ class Label(NamedTuple):
     fill: str = "black"
 
 
-Shape: TypeAlias = Rect | Circle | Polygon | Label
+class Line(NamedTuple):
+    """One line of monospaced text from its left end, blanks included."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 1.0
+    fill: str = "black"
+
+
+Shape: TypeAlias = Rect | Circle | Polygon | Label | Line
 
 
 class Drawing(NamedTuple):
@@ -78,6 +94,25 @@ class Glyph(NamedTuple):
     colour: str = ""
     ground: str = ""
     bold: bool = False
+
+
+def of_states(game: Game[Any], states: Sequence[Any]) -> list[Drawing]:
+    """Pictures of positions, all of one size: what the game draws, else its text."""
+    if hasattr(game, "draw"):
+        return [game.draw(state) for state in states]
+    return of_texts([state_text.position(game, state) for state in states])
+
+
+def of_texts(texts: Sequence[str]) -> list[Drawing]:
+    """Monospaced texts as pictures, all as large as the largest needs."""
+    pages = [[_printable(line) for line in text.expandtabs().splitlines()] for text in texts]
+    columns = max(LEAST_COLUMNS, *(len(line) for page in pages for line in page), 0)
+    width, height = 2 + ADVANCE * columns, 1 + LEADING * max(map(len, pages), default=1)
+    board = [Rect(0, 0, width, height, "white", "#bbb")]
+    return [
+        Drawing(width, height, board, [Line(1, 0.5 + LEADING * (row + 0.5), line) for row, line in enumerate(page)])
+        for page in pages
+    ]
 
 
 def fitting(text: str, *, width: float, most: float) -> float:
@@ -134,6 +169,11 @@ def _element(shape: Shape) -> str:
     if isinstance(shape, Label):
         place = f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" fill="{_attribute(shape.fill)}"'
         return f'<text {place} text-anchor="middle" dominant-baseline="central">{html.escape(shape.text)}</text>'
+    if isinstance(shape, Line):
+        place = f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" fill="{_attribute(shape.fill)}"'
+        # The attribute keeps blanks in SVG files, the style in pages.
+        look = 'font-family="monospace" dominant-baseline="central" xml:space="preserve" style="white-space:pre"'
+        return f"<text {place} {look}>{html.escape(shape.text)}</text>"
     paint = f'fill="{_attribute(shape.fill)}" stroke="{_attribute(shape.line)}" stroke-width="{LINE}"'
     if isinstance(shape, Rect):
         size = f'width="{shape.width:g}" height="{shape.height:g}" rx="{shape.corner:g}"'
@@ -142,6 +182,11 @@ def _element(shape: Shape) -> str:
         return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" {paint}/>'
     points = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
     return f'<polygon points="{points}" {paint}/>'
+
+
+def _printable(line: str) -> str:
+    """Without control characters, which no XML may hold."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
 def _attribute(text: str) -> str:

@@ -82,7 +82,7 @@ class Game(Protocol[State]):
         feature_weights   of the features, to begin with
         symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
         num_symmetries  how many there are
-        move_text       f(state, move) -> str, an action or an outcome in words, for replays
+        move_text       f(state, move) -> str, an action or an outcome in words, for replays and for humans to choose by
         draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
     """
 

@@ -264,7 +264,7 @@ def _play_elsewhere(
     """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
     task = {
         "game": registry.describe(game),
-        "players": [[player.text, player.makers] for player in players],
+        "players": [player.text for player in players],
         "seed": seed,
         "opening": opening,
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
@@ -341,7 +341,7 @@ def _work(connection: Any, text: str) -> None:
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
     try:
         game = registry.make(task["game"])
-        lineup = [players_.make(text, game, players_.load_makers(makers)) for text, makers in task["players"]]
+        lineup = players_.make_all(task["players"], game)
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
             result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])

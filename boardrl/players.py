@@ -1,24 +1,30 @@
-"""Players by name: `random`, `hold(total=15)`, `greedy(value=lines)`, `perfect`, a run, `package.module:Class`."""
+"""Players by name: `random`, `hold(total=15)`, `perfect`, `negascout(depth=2)`, a run, a user's own code.
+
+Kinds of players that this package cannot know, those of searches and of runs, come from packages that register a table
+of makers in the entry point group `boardrl.players`: ours do, and others may.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib
-import inspect
+import functools
 import pathlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from jax import Array
 
-from boardrl import options, registry, solve
+from boardrl import bots, options, registry, solve
+from boardrl.bots import Bot
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.policy import Greedy, Policy, Strategy, Uniform
 
+GROUP = "boardrl.players"  # entry point group in which packages, this one too, register tables of makers
 BOT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(.*\))?")
 
 
@@ -36,80 +42,111 @@ class HostPlayer(Protocol):
 class Player:
     """Somebody who can sit at the table: either a policy, played in batches on device, or a host player.
 
-    `text` and `makers` say how another process makes the same player, as nothing is ever pickled; without a
-    text the player lives in this process alone.
+    `text` says how another process makes the same player, as nothing is ever pickled; without a text the player
+    lives in this process alone.
     """
 
     name: str
     policy: Policy | None = None
     host: HostPlayer | None = None
     text: str = ""
-    makers: str = ""  # where the table of makers is found, as `module:NAME`
 
     def __post_init__(self) -> None:
         if (self.policy is None) == (self.host is None):
             raise ValueError(f"player {self.name!r} needs a policy or a host player, one of the two")
 
 
-Maker = Callable[[str, Game[Any]], Player | None]  # None: the text is not one of its players
+# A maker is given a player's whole text, and decides whether it is one of its own (None: it is not). It may give the
+# player a more exact text, such as the one checkpoint that it has loaded from a run under way.
+Maker = Callable[[str, Game[Any]], Player | None]
+Makers = Mapping[str, Maker]  # by how the kind is written in lists of known players
+Playable = Player | str | Callable[..., Any]  # what `make` takes: a text, a class or a function of the user's own
 
 
-class Makers(NamedTuple):
-    """Kinds of players that this package cannot know: those of searches, of algorithms and of runs.
+class Kinds(NamedTuple):
+    """What the entry points of GROUP give."""
 
-    A maker is given the player's whole text, and decides whether it is one of its own. It may give the player a
-    more exact text, such as the one checkpoint that it has loaded from a run under way.
+    makers: Makers
+    broken: tuple[str, ...] = ()  # a sentence for each table that could not be loaded
+
+
+@functools.cache
+def kinds() -> Kinds:
+    """All kinds of players that the installed packages register."""
+    makers: dict[str, Maker] = {}
+    owners: dict[str, str] = {}
+    broken = []
+    for value, point in sorted({point.value: point for point in metadata.entry_points(group=GROUP)}.items()):
+        try:
+            table = point.load()
+        except (ImportError, AttributeError) as error:
+            broken.append(f"players of {value!r} cannot be loaded: {error}")
+            continue
+        for kind, maker in table.items():
+            if kind in owners:
+                both = f"{owners[kind]!r} and {value!r}"
+                raise UserError(f"player {kind!r} is registered by {both}; uninstall one of them")
+            makers[kind], owners[kind] = maker, value
+    return Kinds(makers, tuple(broken))
+
+
+def make(player: Playable, game: Game[Any]) -> Player:
+    """The player of a text, or of a class or function of one's own, for one game; a Player is returned as it is.
+
+    What the game itself offers comes before the kinds that packages register.
     """
-
-    where: str = ""  # `module:NAME` of this very object, by which another process finds it
-    table: Mapping[str, Maker] = {}  # by how the kind is written, for the list of known players
-
-
-NONE = Makers()
-
-
-def make(text: str, game: Game[Any], makers: Makers = NONE) -> Player:
-    """The player of a text, for one game; what the game itself offers comes before the makers' kinds."""
-    text = text.strip()
+    if isinstance(player, Player):
+        return player
+    if not isinstance(player, str):
+        return _own_code(player)
+    text = player.strip()
     if (meant := _meant(text, game)) != text:
-        return dataclasses.replace(make(meant, game, makers), name=text, text=text)
-    player = _own(text, game)
-    for maker in makers.table.values():
-        player = player or maker(text, game)
-    if player is None and BOT.fullmatch(text):
-        player = Player(text, host=Bot.load(text))
-    if player is None:
-        near = difflib.get_close_matches(options.split_call(text)[0], known(game, makers), 1)
+        return dataclasses.replace(make(meant, game), name=text, text=text)
+    found = _own(text, game)
+    if found is None:
+        found = next((made for maker in kinds().makers.values() if (made := maker(text, game))), None)
+    if found is None and BOT.fullmatch(text):
+        found = Player(text, host=Bot.load(text))
+    if found is None:
+        near = difflib.get_close_matches(options.split_call(text)[0], known(game), 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise UserError(
-            f"unknown player {text!r}{hint}; {game.spec.name} knows {', '.join(known(game, makers))} "
-            "and package.module:Class"
+            f"unknown player {text!r}{hint}; {game.spec.name} knows {', '.join(known(game))} "
+            f"and package.module:name{''.join('; ' + sentence for sentence in kinds().broken)}"
         )
-    return dataclasses.replace(player, text=player.text or text, makers=makers.where)
+    return dataclasses.replace(found, text=found.text or text)
 
 
-def make_lineup(text: str, game: Game[Any], makers: Makers = NONE) -> list[Player]:
+def make_lineup(text: str, game: Game[Any]) -> list[Player]:
     """The players of a text like `random,hold(total=15)`."""
-    return [make(part, game, makers) for part in options.split(text)]
+    return make_all(options.split(text), game)
+
+
+def make_all(players: Sequence[Playable], game: Game[Any]) -> list[Player]:
+    """The players of texts, classes and functions; Players stay as they are."""
+    return [make(player, game) for player in players]
 
 
 def remake(player: Player, game: Game[Any]) -> Player:
     """The same player anew, from its text."""
-    return make(player.text, game, load_makers(player.makers))
+    return make(player.text, game)
 
 
-def load_makers(where: str) -> Makers:
-    """The table of makers at `module:NAME`; the empty one for an empty text."""
-    if not where:
-        return NONE
-    module, _, name = where.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def known(game: Game[Any], makers: Makers = NONE) -> list[str]:
+def known(game: Game[Any]) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if _values(game) else []
-    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *_named(game), *makers.table]))
+    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *_named(game), *kinds().makers]))
+
+
+def _own_code(made: Any) -> Player:
+    """A class or a function of the user's own, or an object that plays as HostPlayer says."""
+    name = getattr(made, "__name__", type(made).__name__)
+    if hasattr(made, "choose") and not isinstance(made, type):
+        if not hasattr(made, "reset"):
+            raise UserError(f"player {name!r} is an object without reset(); give its class")
+        return Player(name, host=made)
+    bots.takes(made, name)
+    return Player(name, host=Bot(made), text=bots.address(made))
 
 
 class Learned(Protocol):
@@ -131,7 +168,7 @@ class Learned(Protocol):
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
     """A maker of players from run directories and their checkpoints: texts that are existing paths."""
     path = pathlib.Path(text)
-    if not path.exists():
+    if not text or not path.exists():
         return None
     found = load(path)
     if found.game != game:
@@ -200,39 +237,3 @@ def _named_value(rest: str, game: Game[Any]) -> NamedValue:
     if name not in names:
         raise UserError(f"unknown value {name!r} of player 'greedy'; {game.spec.name} offers {', '.join(names)}")
     return NamedValue(game, name)
-
-
-class Bot:
-    """A user's own class as a host player, made anew for every game.
-
-    All that is asked of the class: `choose(game, state, rng) -> int` (see HostPlayer), and that its options,
-    if any, are keyword arguments with defaults: `my_bots:Careful(depth=3)`.
-    """
-
-    def __init__(self, cls: Callable[..., Any], given: Mapping[str, Any]) -> None:
-        self._cls, self._given = cls, dict(given)
-        self.reset()
-
-    @classmethod
-    def load(cls, text: str) -> Bot:
-        """The bot of a text like `package.module:Class(depth=3)`."""
-        name, rest = options.split_call(text)
-        module_name, _, class_name = name.partition(":")
-        try:
-            found = getattr(importlib.import_module(module_name), class_name)
-        except (ImportError, AttributeError) as error:
-            raise UserError(f"player {name!r} cannot be loaded: {error}; is its file on the PYTHONPATH?") from error
-        if not callable(getattr(found, "choose", None)):
-            raise UserError(f"player {name!r} has no method choose(game, state, rng) -> action; add one")
-        takes: list[options.Option] = []
-        if isinstance(found, type) and dataclasses.is_dataclass(found):
-            takes = options.of_dataclass(found)
-        elif inspect.isfunction(found.__init__):
-            takes = options.of_function(found.__init__)
-        return cls(found, options.parse(rest, takes, f"player {name!r}"))
-
-    def reset(self) -> None:
-        self._bot = self._cls(**self._given)
-
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
-        return self._bot.choose(game, state, rng)

@@ -11,7 +11,7 @@ import numpy as np
 from boardrl import arena, intervals, progress, ratings
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import Player
+from boardrl.players import Playable, Player, make_all
 
 
 class Pair(NamedTuple):
@@ -50,7 +50,7 @@ class RoundRobin(NamedTuple):
 
 def play(
     game: Game[Any],
-    players: Sequence[Player],
+    players: Sequence[Playable],
     *,
     num_games: int,
     seed: int,
@@ -65,11 +65,12 @@ def play(
     """
     if len(players) < 2:
         raise UserError(f"a round robin needs at least 2 players, but {len(players)} were given")
+    lineup = make_all(players, game)
     pairs: list[Pair] = []
     for first, second in itertools.combinations(range(len(players)), 2):
         played = arena.play(
             game,
-            [players[first], players[second]],
+            [lineup[first], lineup[second]],
             (np.arange(2)[:, None] + np.arange(game.spec.num_players)[None, :]) % 2,
             num_games=num_games,
             seed=_seed(seed, first, second),
@@ -78,7 +79,7 @@ def play(
             processes=processes,
         )
         pairs.append(_pair(first, second, played))
-    return RoundRobin(_rank(players, pairs, seed), tuple(pairs), num_games, seed)
+    return RoundRobin(_rank(lineup, pairs, seed), tuple(pairs), num_games, seed)
 
 
 def _seed(*parts: int) -> int:

@@ -1,6 +1,8 @@
-"""Searches one position and tells its value and best line.
+"""Searches one position and tells its value and best line, or with --multi its best moves, each with value and line.
 
     python -m launch.analyse --game=jumper:size=6 --position=board.txt --searcher=negascout --depth=7 --json=out.json
+    python -m launch.analyse --game=jumper:size=6 --learned=best --depth=5 --multi=3
+    python -m launch.analyse --game=tic_tac_toe --net=runs/<run> --depth=2 --multi=9
 
 A node is a position visited: the root, every position searched below it and every leaf valued. The value is a vector
 over players, the line (pv) is in the game's notation.
@@ -12,25 +14,24 @@ import dataclasses
 import pathlib
 from typing import Any
 
-from boardrl import host, registry
+from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, output, watch
-from search import evaluators, kinds, line, searchers
+from launch import cli, lineup, output, watch
+from search import evaluation, kinds, line, searchers
 from search.budget import Budget
+from search.evaluation import Evaluation
+from search.multi import Move
 from search.result import Result
 from search.searcher import Searcher
 
 
 @dataclasses.dataclass(frozen=True)
-class Config(Budget):
+class Config(Budget, Evaluation):
     game: str = setting("tic_tac_toe", "the game, with its options")
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
     searcher: str = setting("negascout", f"one of {', '.join(kinds.KINDS)}")
-    weights: tuple[float, ...] = setting((), "of the game's features; empty: the game's own")
-    evaluation: str = setting(
-        "", "playouts(games=N), features or none; empty: features if the game has weights, else playouts"
-    )
+    multi: int = setting(0, "how many of the best moves to tell, each with its value and line; 0: the best line alone")
     lowered: bool = setting(False, "use the rules in JAX even if the game has faster ones of its own")
     json: str = setting("", "file for the result; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -41,13 +42,17 @@ def main(config: Config, options: Any) -> None:
     game: Any = registry.make(config.game)
     kinds.find(config.searcher).refuse(config.searcher, game)
     state = read_position(game, config.position)
-    facet = host.lowered(game) if config.lowered else host.of(game)
-    evaluator = None
-    if config.evaluation or config.weights:
-        games = kinds.find(config.searcher).playouts
-        evaluator = evaluators.of_text(config.evaluation, facet, config.weights, games=games)
+    if config.multi < 0:
+        raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
+    kind = kinds.find(config.searcher)
+    evaluator, facet = evaluation.choose(game, config, kind, config, load=lineup.load_run, lowered=config.lowered)
     searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
-    show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
+    if not config.multi:
+        show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
+        return
+    result, moves = watch.best_moves(searcher, state, config.multi)
+    content = content_of(searcher, result._replace(line=moves[0].line))
+    show({**content, "moves": [_move(searcher, move) for move in moves]}, path)
 
 
 def read_position(game: Any, path: str) -> Any:
@@ -67,7 +72,7 @@ def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:
     if result.overflows:
         print(f"{result.overflows:,} positions were left out for want of memory; give more --kilobytes")
     return {
-        "value": [float(value) for value in result.value],
+        "value": result.value.tolist(),
         "pv": line.text(searcher.facet, result.line),
         "depth": result.depth,
         "nodes": result.nodes,
@@ -80,16 +85,28 @@ def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:
     }
 
 
+def _move(searcher: Searcher, move: Move) -> dict[str, Any]:
+    pv = line.text(searcher.facet, move.line)
+    return {"move": pv[0], "value": move.value.tolist(), "pv": pv}
+
+
 def show(content: dict[str, Any], path: pathlib.Path | None) -> None:
     """Prints a result, and writes it where the user wants it."""
     source = "exact" if content["exact"] else f"by {content['evaluation']}"
-    print("value   " + " ".join(f"{value:+.6g}" for value in content["value"]) + f" ({source})")
-    print("line    " + ", ".join(content["pv"]))
+    print(f"value   {_numbers(content['value'])} ({source})")
+    for place, move in enumerate(content.get("moves", ()), 1):
+        print(f"{f'{place}.':7} {_numbers(move['value'])}  {', '.join(move['pv'])}")
+    if "moves" not in content:
+        print("line    " + ", ".join(content["pv"]))
     print(
         f"depth {content['depth']}, {content['nodes']:,} nodes in {content['milliseconds']:,.1f} ms "
         f"({content['nodes_per_second'] / 1e6:.2f} million/s), {content['bytes'] / 1024:,.0f} kilobytes"
     )
     output.write_json(path, content)
+
+
+def _numbers(value: list[float]) -> str:
+    return " ".join(f"{number:+.6g}" for number in value)
 
 
 def options_of(config: Config) -> cli.More:

@@ -195,7 +195,7 @@ def random_moves(game: Any) -> Callable[[], float]:
 def make(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | None = None) -> Searcher:
     facet = host.of(game) if facet is None else facet
     chosen = kinds.find(kind).options(**options)
-    evaluator = evaluators.of_text("features" if hasattr(game, "feature_weights") else "none", facet)
+    evaluator = evaluators.default(facet, limited=False)
     return Searcher(game, kind, chosen, budget=Budget(depth=depth), evaluator=evaluator, facet=facet)
 
 

@@ -1,16 +1,23 @@
-"""All kinds of players that the command line knows: those of `boardrl.players`, and those that it cannot import."""
+"""Kinds of players that `boardrl.players` cannot import: runs, searchers, and the human of launch.play.
+
+The entry point `boardrl.players` in pyproject.toml names MAKERS, by which the library finds it.
+"""
 
 from __future__ import annotations
 
 import functools
 import pathlib
+from importlib import metadata
 from typing import Any
 
-from boardrl import players, run
+from boardrl import options, players, run
+from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Makers, Player
 from launch import learners
 from search import kinds, player
+
+HUMAN = "human"
 
 
 def load_run(path: pathlib.Path) -> run.Learned:
@@ -18,17 +25,30 @@ def load_run(path: pathlib.Path) -> run.Learned:
     return run.load_policy(path, learners.load)
 
 
-# By how each kind is written in lists of known players; see `boardrl.players.Makers`. Processes that play games find
-# the table by its address.
-MAKERS = Makers(
-    "launch.lineup:MAKERS",
-    {
-        "runs/NAME": functools.partial(players.learned, load=load_run),
-        **dict.fromkeys(kinds.KINDS, functools.partial(player.make, load=load_run)),
-    },
-)
+def refuse_human(text: str, game: Game[Any]) -> None:
+    """A maker of no player: launch.play seats its humans itself."""
+    if is_human(text):
+        raise UserError(f"a human plays in launch.play alone; try: python -m launch.play --players={HUMAN},…")
+
+
+def is_human(text: str) -> bool:
+    """Whether a text names somebody at the terminal."""
+    name, rest = options.split_call(text)
+    if name == HUMAN:
+        options.parse(rest, [], f"player {HUMAN!r}")
+    return name == HUMAN
+
+
+# By how each kind is written in lists of known players; see `boardrl.players.Makers`.
+MAKERS: Makers = {
+    "runs/NAME": functools.partial(players.learned, load=load_run),
+    **dict.fromkeys(kinds.KINDS, functools.partial(player.make, load=load_run)),
+    f"{HUMAN} (in launch.play)": refuse_human,
+}
 
 
 def make(text: str, game: Game[Any]) -> list[Player]:
     """The players of a text like `random,hold(total=15)`."""
-    return players.make_lineup(text, game, MAKERS)
+    if not any(point.value == f"{__name__}:MAKERS" for point in metadata.entry_points(group=players.GROUP)):
+        raise UserError("boardrl was installed before it had searchers as players; run pip install -e . once more")
+    return players.make_lineup(text, game)

@@ -25,7 +25,7 @@ from boardrl import host, players, progress, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
-from launch import cli, lineup, output
+from launch import cli, output
 from search import walk
 from search.player import SearchPlayer
 
@@ -69,7 +69,7 @@ def main(config: Config) -> None:
 
 
 def make(game: str, text: str) -> SearchPlayer:
-    player = players.make(text, registry.make(game), lineup.MAKERS).host
+    player = players.make(text, registry.make(game)).host
     if not isinstance(player, SearchPlayer) or not player.searcher.budget.ms:
         raise UserError(f"--player={text} has no time to keep to; expected a searcher with ms=…")
     return player

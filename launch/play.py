@@ -1,36 +1,46 @@
 """Plays one game, or shows one position: in the terminal, as an SVG picture, as an HTML replay for a browser.
 
     python -m launch.play --game=ludo --players=mixed,random,random,random --html=game.html
+    python -m launch.play --game=tic_tac_toe --players='human,negascout(depth=4)'
     python -m launch.play --game=ludo --position='0.0.14.57 1.2.0.0 0.0.0.0 0.0.0.0 0 plays 6' --svg=position.svg
 
-A game is shown as it ends unless --every is given; its replay has every step.
+A human types the number of a move, or help. A game without humans is shown as it ends unless --every is given; its
+replay has every step. A game that draws nothing is shown as text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 import rich.console
+import rich.text
 
-from boardrl import atomic, drawing, host_match, progress, registry
+from boardrl import atomic, drawing, host_match, options, progress, registry, state_text
 from boardrl.config import setting
 from boardrl.drawing import Frame
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.players import Player
-from launch import cli, lineup, output
+from launch import cli, human, lineup, output, undo
+from launch.human import Hinter, Human
+from launch.thinking import Tell, Thinking
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     game: str = setting("", "the game with its options, like ludo:rules=sdu_java")
-    players: str = setting("", "one player for each seat, separated by commas; empty: all random")
+    players: str = setting(
+        "", "one player for each seat, separated by commas, human for somebody at the terminal; empty: all random"
+    )
     position: str = setting("", "a position as the game writes it: it is shown and nothing is played")
-    seed: int = setting(0, "the same seed gives the same game")
-    every: bool = setting(False, "show every step in the terminal, not the end alone")
+    seed: int = setting(0, "the same seed gives the same game, against the same moves")
+    every: bool = setting(False, "show the board after every step in the terminal")
+    hint: str = setting("", "the player whose advice humans get; empty: a searcher that fits the game")
     svg: str = setting("", "a file for a picture of the position, or of the end of the game")
     html: str = setting("", "a file for the replay")
     overwrite: bool = setting(False, "replace files that exist")
@@ -41,22 +51,54 @@ class Scene(NamedTuple):
     state: Any
 
 
-def main(settings: Settings) -> None:
+def main(settings: Settings, *, read: Callable[[str], str] = input) -> None:
+    """Plays or shows what the settings ask for; `read` gives a line that a human types."""
     game = registry.make(settings.game)
     svg = output.free_path("svg", settings.svg, overwrite=settings.overwrite)
     page = output.free_path("html", settings.html, overwrite=settings.overwrite)
-    if (svg or page) and not hasattr(game, "draw"):
-        raise UserError(f"{game.spec.name} offers no drawing; leave out --svg and --html")
     console = rich.console.Console(highlight=False)
-    scenes = [_position(game, settings)] if settings.position else _played(game, settings)
-    for caption, state in scenes if settings.every else scenes[-1:]:
-        _show(console, game, caption, state)
-    _, last = scenes[-1]
-    if svg:
-        atomic.write(svg, drawing.svg(game.draw(last)).encode())  # type: ignore[attr-defined]
-    if page:
-        frames = [Frame(game.draw(state), caption) for caption, state in scenes]  # type: ignore[attr-defined]
-        atomic.write(page, drawing.replay(registry.describe(game), frames).encode())
+    if settings.position:
+        stage = Stage(game, console, [_position(game, settings)])
+        stage.show_last()
+    else:
+        stage = Stage(game, console, [Scene("the start", jax.device_get(game.init()))])
+    try:
+        if not settings.position:
+            _play(stage, settings, read)
+    finally:  # a game that was broken off has a replay too
+        if len(stage.scenes) > 1 or settings.position:
+            pictures = drawing.of_states(game, [scene.state for scene in stage.scenes]) if svg or page else []
+            if svg:
+                atomic.write(svg, drawing.svg(pictures[-1]).encode())
+            if page:
+                frames = [Frame(one, scene.caption) for one, scene in zip(pictures, stage.scenes, strict=True)]
+                atomic.write(page, drawing.replay(registry.describe(game), frames).encode())
+
+
+class Stage:
+    """What has happened so far, and the terminal that shows it."""
+
+    def __init__(self, game: Game[Any], console: rich.console.Console, scenes: list[Scene]) -> None:
+        self.game, self.console, self.scenes = game, console, scenes
+
+    @property
+    def steps(self) -> int:
+        return len(self.scenes) - 1
+
+    def say(self, line: str) -> None:
+        self.console.print(rich.text.Text(line), soft_wrap=True)
+
+    def show(self, state: Any) -> None:
+        """The board, as well as the game can show it."""
+        if hasattr(self.game, "show"):
+            self.console.print(self.game.show(state))
+        else:
+            self.say(state_text.position(self.game, state))
+
+    def show_last(self) -> None:
+        caption, state = self.scenes[-1]
+        self.say(caption)
+        self.show(state)
 
 
 def _position(game: Game[Any], settings: Settings) -> Scene:
@@ -67,44 +109,140 @@ def _position(game: Game[Any], settings: Settings) -> Scene:
     return Scene(settings.position, game.from_text(settings.position))
 
 
-def _played(game: Game[Any], settings: Settings) -> list[Scene]:
-    """A scene for each step of a game."""
-    seats = game.spec.num_players
-    players = lineup.make(settings.players or ",".join(["random"] * seats), game)
-    if len(players) != seats:
-        raise UserError(f"--players={settings.players} are {len(players)}; {settings.game} is played by {seats}")
-    scenes = [Scene("the start", jax.device_get(game.init()))]
+# --- a game -----------------------------------------------------------------------------------------------------------
+
+
+def _play(stage: Stage, settings: Settings, read: Callable[[str], str]) -> None:
+    seats = stage.game.spec.num_players
+    texts = options.split(settings.players) or ["random"] * seats
+    if len(texts) != seats:
+        raise UserError(f"--players={settings.players} are {len(texts)}; {settings.game} is played by {seats}")
+    humans = [seat for seat, text in enumerate(texts) if lineup.is_human(text)]
+    if settings.hint and not humans:
+        raise UserError("--hint is given and no human plays; leave it out, or add a human to --players")
+    if humans:
+        _with_humans(stage, settings, texts, humans, read)
+    else:
+        _alone(stage, settings, texts)
+
+
+def _alone(stage: Stage, settings: Settings, texts: Sequence[str]) -> None:
+    """A game that nobody at the terminal takes part in."""
+    players = lineup.make(",".join(texts), stage.game)
+    if settings.every:
+        stage.show_last()
 
     def watch(made: host_match.Made) -> None:
-        caption = f"{len(scenes)}. {_who(made.actor, players)}{_words(game, made)}"
-        if made.after.actor == TERMINAL:
-            caption += "; returns " + ", ".join(f"{value:.2g}" for value in made.after.returns.tolist())
-        scenes.append(Scene(caption, jax.device_get(made.after.state)))
-        bar.update(len(scenes))
+        stage.scenes.append(_scene(stage, players, made))
+        bar.update(stage.steps)
+        if settings.every:
+            stage.show_last()
 
-    with progress.track("playing, at most", game.spec.max_steps, "steps") as bar:
-        host_match.play_game(game, players, seed=settings.seed, index=0, watch=watch)
-    return scenes
+    def tell(name: str) -> Tell:
+        return lambda seconds: bar.update(stage.steps, f"{name} thinks, {progress.clock(seconds)}")
 
-
-def _who(actor: int, players: list[Player]) -> str:
-    return "" if actor == CHANCE else f"seat {actor}, {players[actor].name}: "
-
-
-def _words(game: Game[Any], made: host_match.Made) -> str:
-    if hasattr(game, "move_text"):
-        return game.move_text(made.before, np.int32(made.move))
-    return f"outcome {made.move}" if made.actor == CHANCE else f"action {made.move}"
+    with progress.track("playing, at most", stage.game.spec.max_steps, "steps") as bar:
+        players = [_breakable(player, tell(player.name)) for player in players]
+        host_match.play_game(stage.game, players, seed=settings.seed, index=0, watch=watch)
+    if not settings.every:
+        stage.show_last()
 
 
-def _show(console: rich.console.Console, game: Game[Any], caption: str, state: Any) -> None:
-    """The caption, then the board as well as the game can show it."""
-    console.print(caption, markup=False)
-    if hasattr(game, "show"):
-        console.print(game.show(state))
-    elif hasattr(game, "to_text"):
-        console.print(game.to_text(state), markup=False)
+def _with_humans(
+    stage: Stage, settings: Settings, texts: Sequence[str], humans: Sequence[int], read: Callable[[str], str]
+) -> None:
+    """A game that people at the terminal take part in."""
+    game, shown = stage.game, 0
+    record = undo.Record(humans, lambda: stage.steps)
+    hinter = _hinter(game, settings.hint)
+    players = []
+    for seat, text in enumerate(texts):
+        if seat in humans:
+            asked = Human(
+                seat, console=stage.console, read=read, show=stage.show, hinter=hinter, can_undo=record.can_take_back
+            )
+            players.append(Player(lineup.HUMAN, host=asked))
+        else:
+            players += [_breakable(player, _tell(player.name)) for player in lineup.make(text, game)]
+
+    def watch(made: host_match.Made) -> None:
+        nonlocal shown
+        stage.scenes.append(_scene(stage, players, made))
+        if stage.steps > shown:
+            shown = stage.steps
+            stage.say(stage.scenes[-1].caption)
+            # Before a human moves, and at the end, the board is shown anyway.
+            if settings.every and int(made.after.actor) not in (*humans, TERMINAL):
+                stage.show(stage.scenes[-1].state)
+
+    def restart(steps: int) -> None:
+        nonlocal shown
+        shown = steps
+        del stage.scenes[1:]
+        stage.say(f"taken back to step {steps}" if steps else "taken back to the start")
+
+    try:
+        result = undo.play(game, players, record, seed=settings.seed, watch=watch, restart=restart)
+    except (human.Quit, KeyboardInterrupt) as end:
+        stage.say(f"the game ends here, after {stage.steps} step{'s' * (stage.steps != 1)}")
+        if isinstance(end, KeyboardInterrupt):
+            raise
+        return
+    stage.show(stage.scenes[-1].state)
+    stage.say(_outcome(players, result))
+
+
+def _hinter(game: Game[Any], text: str) -> Hinter:
+    """Whom humans may ask; a player that was named is made at once, as its name may be wrong."""
+
+    def make() -> Player:
+        (player,) = lineup.make(name, game)
+        return _breakable(player, _tell(name))
+
+    name = text or human.default_hinter(game)
+    if not text:
+        return Hinter(name, make)
+    player = make()
+    return Hinter(name, lambda: player)
+
+
+def _breakable(player: Player, tell: Tell) -> Player:
+    """The same player, whose thought Ctrl-C ends."""
+    return dataclasses.replace(player, host=Thinking(player.host, tell)) if player.host else player
+
+
+def _tell(name: str) -> Tell:
+    """Says on standard error that somebody thinks, from time to time."""
+    said = 0.0
+
+    def tell(seconds: float) -> None:
+        nonlocal said
+        said = 0.0 if seconds < said else said  # it thinks about another move
+        if seconds >= said + (progress.LINE_SECONDS if said else progress.QUIET_SECONDS):
+            said = seconds
+            print(f"{name} thinks, {progress.clock(seconds)}; Ctrl-C ends the game", file=sys.stderr)
+
+    return tell
+
+
+def _scene(stage: Stage, players: Sequence[Player], made: host_match.Made) -> Scene:
+    who = "" if made.actor == CHANCE else f"seat {made.actor}, {players[made.actor].name}: "
+    caption = f"{stage.steps + 1}. {who}{state_text.move(stage.game, made.before, made.actor, made.move)}"
+    if made.after.actor == TERMINAL:
+        caption += "; returns " + ", ".join(f"{value:.2g}" for value in made.after.returns.tolist())
+    return Scene(caption, jax.device_get(made.after.state))
+
+
+def _outcome(players: Sequence[Player], result: host_match.Result) -> str:
+    """Who has won."""
+    best = [seat for seat, value in enumerate(result.returns) if value == max(result.returns)]
+    names = [f"seat {seat} ({players[seat].name})" for seat in best]
+    words = f"{names[0]} wins" if len(best) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share the best result"
+    returns = ", ".join(f"{value:.2g}" for value in result.returns)
+    return f"{words}; returns {returns}" + "; cut at the game's most steps, scored as it stands" * result.cut
 
 
 if __name__ == "__main__":
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (lines can then be edited)
     cli.run(main, Settings)

@@ -51,7 +51,7 @@ def main(config: Config) -> None:
     options = kinds.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
     # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
-    evaluator = evaluators.of_text("features" if hasattr(game, "feature_weights") else "none", facet)
+    evaluator = evaluators.default(facet, limited=False)
     searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
     result = watch.search(searcher, state)
     if not result.exact:

@@ -183,7 +183,6 @@ def evaluate(
     game: Game[Any], opponents: Sequence[Player], player: Player, *, num_games: int, seed: int, opening: int, bar: Bar
 ) -> list[Strength]:
     """What was learned in one seat, each opponent in turn in all others."""
-    player = dataclasses.replace(player, makers=lineup.MAKERS.where)
     strengths = []
     for opponent in opponents:
         players = [player, *[opponent] * (game.spec.num_players - 1)]

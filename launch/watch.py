@@ -5,14 +5,16 @@ from __future__ import annotations
 import concurrent.futures
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from boardrl import progress
-from search import clock
+from search import clock, multi
+from search.multi import Ranking
 from search.result import Result
 from search.searcher import Searcher
 
 LOOK_SECONDS = 0.2
+Found = TypeVar("Found")
 
 
 def search(searcher: Searcher, state: Any) -> Result:
@@ -20,7 +22,12 @@ def search(searcher: Searcher, state: Any) -> Result:
     return _watched(searcher, lambda: searcher.search(state))
 
 
-def _watched(searcher: Searcher, work: Callable[[], Result]) -> Result:
+def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
+    """What `multi.best_moves` returns."""
+    return _watched(searcher, lambda: multi.best_moves(searcher, state, count))
+
+
+def _watched(searcher: Searcher, work: Callable[[], Found]) -> Found:
     control, budget = searcher.memory.control, searcher.budget
     began = time.monotonic()
     with (

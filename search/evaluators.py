@@ -21,7 +21,7 @@ from boardrl.policy import Value
 from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none, evaluate_playouts
 from search.batched_net import BatchedNet
 
-TEXTS = ("playouts", "features", "none")
+TEXTS = ("features", "playouts", "none")
 PLAYOUTS = 8  # random games a position by default
 MOST_PLAYOUTS = 1 << 24  # float32 holds whole numbers up to here
 LARGE = 5_000_000  # parameters from which batches in JAX are as fast as scalar code, measured on Jumper 8×8
@@ -62,14 +62,17 @@ def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = 
     spec, names = facet.game.spec, find(facet.game, features).names
     part = facet.feature_sets[features] if features else facet.module
     if len(weights) != part.NUM_FEATURES:
-        raise UserError(
-            f"{len(weights)} weights do not fit {spec.name}: expected {part.NUM_FEATURES}"
-            + (f", for {', '.join(names)}" if names else "")
-        )
+        raise UserError(misfit(facet.game, len(weights), part.NUM_FEATURES, names))
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(evaluate_linear, facet, parts={"search.features": part}, **bounds)
     own = np.array(weights, np.float32)
     return Evaluator("features", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
+
+
+def misfit(game: Any, given: int, expected: int, names: Sequence[str]) -> str:
+    """The sentence for a wrong number of weights."""
+    known = f", for {', '.join(names)}" if names else ""
+    return f"{given} weights do not fit {game.spec.name}: expected {expected}{known}"
 
 
 def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
@@ -121,44 +124,60 @@ def chooses_batches(params: Any) -> bool:
     return sum(leaf.size for leaf in jax.tree.leaves(params)) >= LARGE
 
 
-def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None) -> tuple[Evaluator, Facet]:
-    """What was learned as an evaluator, and the fastest facet that it works on."""
-    if isinstance(value, Linear) and (not value.features or value.features in host.of(game).feature_sets):
-        return linear(host.of(game), np.asarray(params), value.features), host.of(game)
+def learned(
+    game: Any, value: Value, params: Any, *, batched: bool | None = None, lowered: bool = False
+) -> tuple[Evaluator, Facet]:
+    """What was learned as an evaluator, and the fastest facet that it works on, or the lowered one."""
+    facet = host.lowered(game) if lowered else host.of(game)
+    if isinstance(value, Linear) and (not value.features or value.features in facet.feature_sets):
+        return linear(facet, np.asarray(params), value.features), facet
     batched = chooses_batches(params) if batched is None else batched
-    facet = host.of(game) if batched else host.lowered(game)
+    facet = facet if batched else host.lowered(game)
     return net(facet, value, params, batched=batched), facet
 
 
-def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: int = PLAYOUTS) -> Evaluator:
-    """The evaluator of a text like `playouts(games=16)`, `features` or `none`; empty: the default.
+def default(facet: Facet, *, games: int = PLAYOUTS, limited: bool = True) -> Evaluator:
+    """By the weights that the game offers as `feature_weights`; else by playouts.
 
     Args:
-      weights: of the features, where the text asks for them.
+      limited: whether searches end before the game does; if not, playouts would only cost time.
+    """
+    if getattr(facet.game, "feature_weights", ()):
+        return of_text("features", facet)
+    return playouts(facet, games=games) if limited else none(facet)
+
+
+def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: int = PLAYOUTS) -> Evaluator:
+    """The evaluator of a text like `playouts(games=16)`, `features` or `none`; empty: `features`.
+
+    Args:
+      weights: of the features; none: the game's own.
       games: playouts a position where the text gives no number.
     """
-    name, rest = options.split_call(text)
-    if name and name not in TEXTS:
+    name, rest = options.split_call(text or "features")
+    if name not in TEXTS:
         near = difflib.get_close_matches(name, TEXTS, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UserError(f"unknown evaluation {text!r}{hint}; known: {', '.join(TEXTS)}, playouts with games=N")
+        raise UserError(f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N) or none")
     takes = [Option("games", int, games, "random games a position")] if name == "playouts" else []
     given = options.parse(rest, takes, f"evaluation {name!r}")
-    if weights and name in ("playouts", "none"):
+    if weights and name != "features":
         raise UserError(f"evaluation={text} has no use for weights; leave out one of the two")
     if name == "none":
         return none(facet)
+    if name == "playouts":
+        return playouts(facet, games=given.get("games", games))
     chosen: Any = tuple(weights) or getattr(facet.game, "feature_weights", ())
-    if name == "features" and not chosen:
+    if not chosen:
         raise UserError(f"{facet.game.spec.name} offers no feature_weights; give weights=…, or evaluation=playouts")
-    if chosen and name != "playouts":
-        return linear(facet, chosen)
-    return playouts(facet, games=given.get("games", games))
+    return linear(facet, chosen)
 
 
-def named(game: Any, features: str, weights: Sequence[float] = ()) -> tuple[Evaluator, Facet]:
+def named(game: Any, features: str, weights: Sequence[float] = (), *, lowered: bool = False) -> tuple[Evaluator, Facet]:
     """By a set of features of the game and these weights, or the set's own; and the facet that it works on."""
-    chosen = tuple(weights) or find(game, features).weights
+    chosen, names = tuple(weights) or find(game, features).weights, find(game, features).names
     if not chosen:
         raise UserError(f"features={features} of {game.spec.name} have no weights of their own; give weights=…")
-    return learned(game, Linear(game, features), np.array(chosen, np.float32))
+    if names and len(chosen) != len(names):
+        raise UserError(misfit(game, len(chosen), len(names), names))
+    return learned(game, Linear(game, features), np.array(chosen, np.float32), lowered=lowered)

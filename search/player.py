@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from boardrl import host, options, registry, weights
-from boardrl.errors import UserError
+from boardrl import options
 from boardrl.game import CHANCE, Game
-from boardrl.host import Facet
-from boardrl.options import Option
-from boardrl.players import Learned, Player
-from search import evaluators, kinds, line, searchers, walk
+from boardrl.players import Player
+from search import evaluation, kinds, line, searchers, walk
 from search.budget import Budget, GameClock
+from search.evaluation import Evaluation
 from search.searcher import Searcher
 
 DEFAULT_MS = 100.0  # for a player who is given no limit
 FORGET = 0.9  # how much of a move's overhead is still expected a move later
-NET = Option("net", str, "", "a run directory whose value net values positions; none: features")
-BATCHED = Option("batched", bool | None, None, "value the net in JAX, many positions at once; none: if it is large")
-FEATURES = Option("features", str, "", "which set of the game's features; none: its first")
-LEARNED = Option("learned", str, "", "a file of weights (launch.export), or the name of one that the game brings")
-EVALUATION = Option(
-    "evaluation", str, "", "playouts(games=N), features or none; empty: features if the game has weights, else playouts"
-)
-WEIGHTS = Option("weights", tuple[float, ...], (), "of the game's features; none: the game's own")
 
 
 class SearchPlayer:
@@ -67,6 +56,10 @@ class SearchPlayer:
             self._clock.spend(spent_ms, move=not self._plan)
         return action
 
+    def stop(self) -> None:
+        """Ends a search that another thread is at, soon."""
+        self.searcher.stop()
+
     def _milliseconds(self) -> float | None:
         """For the next search: of the budget's limit and the game clock's share, what is left after the overhead."""
         limits = [self._clock.share()] if self._clock else []
@@ -95,10 +88,7 @@ class SearchPlayer:
         return plan
 
 
-Load = Callable[[pathlib.Path], Learned]
-
-
-def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
+def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     """A maker (boardrl.players.Makers): the player of a text, if it names a searcher.
 
     Args:
@@ -108,41 +98,17 @@ def make(text: str, game: Any, *, load: Load | None = None) -> Player | None:
     if name not in kinds.KINDS:
         return None
     kind = kinds.KINDS[name]
-    limits, choices = options.of_dataclass(Budget), options.of_dataclass(kind.options)
-    given = options.parse(
-        rest,
-        [*limits, *choices, EVALUATION, LEARNED, FEATURES, WEIGHTS, *([NET, BATCHED] if load else [])],
-        f"player {name!r}",
-    )
-    budget = Budget(**{option.name: given[option.name] for option in limits if option.name in given})
+    parts = (Budget, kind.options, Evaluation)
+    given = options.parse(rest, [option for part in parts for option in options.of_dataclass(part)], f"player {name!r}")
+    budget, chosen, asked = (_fill(part, given) for part in parts)
     if not (budget.timed if kind.samples else budget.limited):
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
-    chosen = kind.options(**{option.name: given[option.name] for option in choices if option.name in given})
     kind.refuse(name, game)
-    if load and given.get("net"):
-        evaluator, facet = learned_net(game, pathlib.Path(given["net"]), load, given.get("batched"))
-    elif given.get("learned"):
-        if given.get("features") or given.get("weights"):
-            raise UserError(f"player {text!r} has weights from a file; leave out features= and weights=, or learned=")
-        found = weights.load(given["learned"], game)
-        evaluator, facet = evaluators.named(game, found.features, found.values)
-    elif given.get("features"):
-        evaluator, facet = evaluators.named(game, given["features"], given.get("weights", ()))
-    else:
-        facet = host.of(game)
-        evaluator = evaluators.of_text(
-            given.get("evaluation", ""), facet, given.get("weights", ()), games=kind.playouts
-        )
+    evaluator, facet = evaluation.choose(game, asked, kind, budget, load=load)
     searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
     return Player(text, host=SearchPlayer(searcher))
 
 
-def learned_net(game: Any, path: pathlib.Path, load: Load, batched: bool | None) -> tuple[evaluators.Evaluator, Facet]:
-    """The value net of a run, and the facet that it works on."""
-    if not path.exists():
-        raise UserError(f"net={str(path)!r} does not exist; expected a run directory or a checkpoint in it")
-    found = load(path)
-    value = getattr(found.policy.apply, "value", None)
-    if found.game != game or value is None:
-        raise UserError(f"net={str(path)!r} holds no value net of {registry.describe(game)}; choose another run")
-    return evaluators.learned(game, value, found.policy.params, batched=batched)
+def _fill(part: type, given: Mapping[str, Any]) -> Any:
+    """A dataclass of those options that are its fields."""
+    return part(**{field.name: given[field.name] for field in dataclasses.fields(part) if field.name in given})

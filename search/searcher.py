@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from boardrl.game import TERMINAL
 from boardrl.host import Facet
 from search import clock, identity_plain, identity_symmetric, kinds, memory
 from search.budget import Budget
-from search.evaluators import Evaluator, none, of_text
+from search.evaluators import Evaluator, default
 from search.result import Result
 from search.table import AGES
 
@@ -56,7 +57,7 @@ class Searcher:
 
     def _default_evaluator(self) -> Evaluator:
         """The game's own or playouts; none for a search to the end, where they would only cost time."""
-        return of_text("", self.facet, games=self.kind.playouts) if self.budget.limited else none(self.facet)
+        return default(self.facet, games=self.kind.playouts, limited=self.budget.limited)
 
     def _allocate(self) -> Any:
         """All memory that searches work in."""
@@ -114,6 +115,16 @@ class Searcher:
         """Ends a search that another thread is at, soon."""
         self.memory.control[clock.NODE_LIMIT] = 1
 
+    @property
+    def depth_limit(self) -> int:
+        """Turns that a search looks ahead at most."""
+        return min(self.budget.depth or MOST_DEPTH, MOST_DEPTH, self.game.spec.max_steps)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the last search has reached a limit of its budget."""
+        return bool(self.memory.control[clock.STOPPED])
+
     def search(self, state: Any, *, ms: float | None = None, seed: int = 0) -> Result:
         """The value of a position and the best line.
 
@@ -125,9 +136,17 @@ class Searcher:
 
     def search_row(self, row: np.ndarray, *, ms: float | None = None, seed: int = 0) -> Result:
         began = time.monotonic_ns()
+        last = collections.deque(self.deepen(row, ms=ms), maxlen=1)
+        return self.total(last[0], began) if last else self.first_move(row, began)
+
+    def deepen(self, row: np.ndarray, *, ms: float | None = None) -> Iterator[Result]:
+        """What is found at depth 1, 2, … until the budget is used up or the value is exact.
+
+        Between two results the caller may search other positions: all of it counts towards the budget.
+        """
+        began = time.monotonic_ns()
         ms = self.budget.ms if ms is None else ms
-        control, spec = self.memory.control, self.game.spec
-        self.memory.rows[0] = row
+        control = self.memory.control
         who = int(self.facet.actor(row, self.memory.work))
         if who == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
@@ -136,31 +155,38 @@ class Searcher:
         control[clock.VIEW] = view
         control[clock.SALT] = view * SALT
         control[clock.AGE] = (control[clock.AGE] + 1) % AGES
-        depth_limit = min(self.budget.depth or MOST_DEPTH, MOST_DEPTH, spec.max_steps)
         found: Result | None = None
         complete = 0  # the depth that was looked at in all lines
         self.nodes_to = {}
-        for depth in range(1 if self.options.deepening else depth_limit, depth_limit + 1):
+        for depth in range(1 if self.options.deepening else self.depth_limit, self.depth_limit + 1):
+            self.memory.rows[0] = row
             overflows = control[clock.OVERFLOWS]
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
                 raise UserError(kinds.dice_sentence(self.kind.name, self.game))
             if control[clock.STOPPED]:
-                break
+                return
             exact = control[clock.CUTS] == 0
             self.nodes_to[depth] = int(control[clock.NODES])
             complete = depth if control[clock.OVERFLOWS] == overflows else complete
             found = self._result(value, view, self._line(), complete, exact, began)
+            yield found
             if exact:
-                break
-        if found is None:
-            return self._first_move(row, view, began)
-        return found._replace(nodes=int(control[clock.NODES]), milliseconds=(time.monotonic_ns() - began) / 1e6)
+                return
+
+    def total(self, found: Result, began: int) -> Result:
+        """The result with all nodes and all time since `began`, in ns, unfinished work included."""
+        spent = (time.monotonic_ns() - began) / 1e6
+        return found._replace(nodes=int(self.memory.control[clock.NODES]), milliseconds=spent)
 
     def again(self, row: np.ndarray, depth: int) -> Again:
         """What a position is worth in the view of the last search, and the best line from there."""
-        self.memory.rows[0] = row
         self._start(time.monotonic_ns(), 0.0)
+        return self.meanwhile(row, depth)
+
+    def meanwhile(self, row: np.ndarray, depth: int) -> Again:
+        """The same within the budget of a search under way (`deepen`); means nothing once it is `stopped`."""
+        self.memory.rows[0] = row
         view, who = int(self.memory.control[clock.VIEW]), int(self.facet.actor(row, self.memory.work))
         value = self.kind.to_view(self._search_to(depth, None), view, who)
         return Again(self.kind.vector(value, self.memory.scores, view, self.game), self._line())
@@ -221,9 +247,9 @@ class Searcher:
             line.append(rows[1 + number].copy())
         return line
 
-    def _first_move(self, row: np.ndarray, view: int, began: int) -> Result:
+    def first_move(self, row: np.ndarray, began: int) -> Result:
         """What there is when not even one turn could be looked ahead: any move, valued as the position stands."""
-        line = [row.copy()]
+        line, view = [row.copy()], int(self.memory.control[clock.VIEW])
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
             line.append(self.memory.rows[1].copy())

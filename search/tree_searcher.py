@@ -11,7 +11,7 @@ from boardrl import host
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from search import clock, tree
-from search.evaluators import Evaluator, of_text
+from search.evaluators import Evaluator, default
 from search.result import Result
 from search.searcher import Searcher, turns_of
 from search.tree import CHILDREN, FIRST, NUM_NODES, SOLVED, VALUES, VISITS, WHO
@@ -34,7 +34,7 @@ class TreeSearcher(Searcher):
     memory: tree.Tree
 
     def _default_evaluator(self) -> Evaluator:
-        return of_text("", self.facet, games=self.kind.playouts)
+        return default(self.facet, games=self.kind.playouts)
 
     def _allocate(self) -> tree.Tree:
         allocated = tree.allocate(self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.kind.name)

@@ -46,3 +46,20 @@ class Dying:
 
 class Mute:
     pass
+
+
+def careful(game: Any, state: Any, rng: np.random.Generator, total: int = 20, *, daring: bool = False) -> int:
+    """Careful as a function."""
+    return 0 if daring else Careful(total=total).choose(game, state, rng)
+
+
+def wrong(state: Any, rng: np.random.Generator) -> int:
+    return 0
+
+
+MORE = {"first": lambda text, game: None}  # a kind of players that another package registers as well
+
+
+def wavering(game: Any, state: Any, rng: np.random.Generator) -> int:
+    """Plays at random, on the host."""
+    return int(rng.choice(np.flatnonzero(game.legal(state))))

@@ -72,3 +72,24 @@ def test_terminal_rows_keep_text_and_colour():
     out = io.StringIO()
     rich.console.Console(file=out, force_terminal=True, color_system="truecolor", width=20).print(text)
     assert "\x1b[1;31;47mab" in out.getvalue()
+
+
+def test_texts_become_monospaced_pictures_of_one_size():
+    short, long = drawing.of_texts(["a <b>\n  c\td", "x" * 50 + "\x1b"])
+    assert (short.width, short.height) == (long.width, long.height)
+    assert short.width == pytest.approx(2 + 51 * drawing.ADVANCE)
+    assert short.height == pytest.approx(1 + 2 * drawing.LEADING)
+    root = ET.fromstring(drawing.svg(short))
+    lines = root.findall(f".//{SVG}text")
+    assert [line.text for line in lines] == ["a <b>", "  c     d"]
+    assert {(line.get("font-family"), line.get("{http://www.w3.org/XML/1998/namespace}space")) for line in lines} == {
+        ("monospace", "preserve")
+    }
+    assert float(lines[1].get("y")) - float(lines[0].get("y")) == pytest.approx(drawing.LEADING)
+    (line,) = ET.fromstring(drawing.svg(long)).findall(f".//{SVG}text")
+    assert line.text == "x" * 50 + "\ufffd"  # no control characters in XML
+    assert "a &lt;b&gt;" in drawing.svg(short)
+    page = drawing.replay("texts", [Frame(short, "one"), Frame(long, "two")])
+    assert "<b>" not in page
+    (least,) = drawing.of_texts([""])
+    assert least.width == pytest.approx(2 + drawing.LEAST_COLUMNS * drawing.ADVANCE)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import pathlib
 import re
 from dataclasses import replace
+from importlib import metadata
+from typing import Any, NamedTuple
 
+import arena_bots
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import players
+from boardrl import arena, players, round_robin
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import Makers, Player, make, make_lineup
+from boardrl.players import Player, make, make_lineup
 from boardrl.policy import Policy, Strategy, Uniform
 from boardrl.run import Learned
 from games.pig import Pig
@@ -88,37 +93,116 @@ def test_bots_and_their_options():
     assert bot.choose(TTT, TTT.init(), rng) == 8
 
 
+def test_functions_and_their_options():
+    state = jax.device_get(PIG.from_text("0 0 6 0 decides"))
+    rng = np.random.default_rng(0)
+    for text, action in {"careful": 0, "careful(total=5)": 1, "careful(total=5,daring=true)": 0}.items():
+        assert make(f"arena_bots:{text}", PIG).host.choose(PIG, state, rng) == action
+    player = make(arena_bots.careful, PIG)
+    assert (player.name, player.text) == ("careful", "arena_bots:careful")  # so that other processes find it
+    assert player.host.choose(PIG, state, rng) == 0
+    nameless = make(lambda game, state, rng: jnp.argmax(game.legal(state)), PIG)
+    assert nameless.text == ""
+    assert nameless.host.choose(PIG, state, rng) == 0
+    assert make(arena_bots.Careful, PIG).text == "arena_bots:Careful"
+    assert make(player, PIG) is player
+    made = arena_bots.Careful(total=5)
+    with pytest.raises(UserError, match="'Careful' is an object without reset"):
+        make(made, PIG)
+    with pytest.raises(UserError, match=r"'wrong' cannot be called as f\(game, state, rng\): .* need defaults"):
+        make(arena_bots.wrong, PIG)
+    with pytest.raises(UserError, match="'arena_bots:dataclasses' is neither a class nor a function"):
+        make("arena_bots:dataclasses", PIG)
+
+
+def test_matches_take_functions_and_texts():
+    """In other processes where they can be found, else here; with the same result."""
+    game = Pig(target=10)
+    lineup = [arena_bots.careful, "hold(total=5)"]
+    named = arena.match(game, make_lineup("arena_bots:careful,hold(total=5)", game), num_games=20, seed=1, processes=1)
+    assert [score.name for score in named.players] == ["arena_bots:careful", "hold(total=5)"]
+    for pair in (lineup, [lambda *given: arena_bots.careful(*given), "hold(total=5)"]):
+        match = arena.match(game, pair, num_games=20, seed=1, processes=2)
+        assert [score[1:] for score in match.players] == [score[1:] for score in named.players]
+    ranked = round_robin.play(game, lineup, num_games=20, seed=1, processes=1).players
+    assert [player.name for player in ranked] == ["careful", "hold(total=5)"]
+
+
+# --- kinds that packages register -------------------------------------------------------------------------------------
+
+
 def always_first(text: str, game: Game) -> Player | None:
     return Player(text, Policy(Uniform(game), jnp.zeros(1))) if text.startswith("first") else None
 
 
-MORE = Makers("test_players:MORE", {"first": always_first})
+MORE = {"first": always_first}
 
 
-def test_makers_add_kinds_that_any_process_finds():
-    player = make("first(x=1)", PIG, MORE)
-    assert (player.name, player.text, player.makers) == ("first(x=1)", "first(x=1)", "test_players:MORE")
-    assert players.load_makers(player.makers) is MORE
+class Point(NamedTuple):
+    """An entry point."""
+
+    value: str
+
+    def load(self) -> Any:
+        module, _, name = self.value.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Lets tables of makers be the installed ones."""
+
+    def become(*values: str) -> None:
+        players.kinds.cache_clear()
+        monkeypatch.setattr(metadata, "entry_points", lambda group: [Point(value) for value in values])
+
+    yield become
+    players.kinds.cache_clear()
+
+
+def test_packages_add_kinds_of_players(register):
+    register("test_players:MORE", "test_players:MORE")  # the same package found twice is one
+    player = make("first(x=1)", PIG)
+    assert (player.name, player.text) == ("first(x=1)", "first(x=1)")
     assert players.remake(player, PIG).policy.params.shape == (1,)
-    exact = make("first", PIG, MORE._replace(table={"first": lambda text, game: replace(player, text="first(x=2)")}))
-    assert exact.text == "first(x=2)"
-    assert make("random", PIG, MORE).policy.params == ()  # the game's own come first
-    assert make("random", PIG).makers == ""
+    assert make("random", PIG).policy.params == ()  # the game's own come first
+    with pytest.raises(UserError, match="did you mean 'first'"):
+        make("fist", PIG)
 
 
-def test_runs_are_recognised_by_their_path(tmp_path):
+def test_a_maker_may_give_a_more_exact_text(register, monkeypatch):
+    register("test_players:MORE")
+    monkeypatch.setitem(MORE, "first", lambda text, game: replace(always_first(text, game), text="first(x=2)"))
+    assert make("first", PIG).text == "first(x=2)"
+
+
+def test_a_broken_package_hinders_no_others(register):
+    register("test_players:MORE", "no_such_module:MORE")
+    assert make("first", PIG).name == "first"
+    with pytest.raises(UserError, match="players of 'no_such_module:MORE' cannot be loaded: No module named"):
+        make("second", PIG)
+
+
+def test_a_kind_that_two_packages_register_is_refused(register):
+    register("test_players:MORE", "arena_bots:MORE")
+    with pytest.raises(UserError, match="'first' is registered by 'arena_bots:MORE' and 'test_players:MORE'; uninst"):
+        make("first", PIG)
+
+
+def test_runs_are_recognised_by_their_path(tmp_path, monkeypatch):
     def load(path: pathlib.Path) -> Learned:
         assert path == tmp_path
         return Learned(PIG, Policy(Uniform(PIG), "learned"), path / "checkpoints" / "7")
 
-    makers = Makers("", {"a run directory": functools.partial(players.learned, load=load)})
-    player = make(str(tmp_path), PIG, makers)
+    table = {"a run directory": functools.partial(players.learned, load=load)}
+    monkeypatch.setattr(players, "kinds", lambda: players.Kinds(table))
+    player = make(str(tmp_path), PIG)
     assert player.policy.params == "learned"
     assert (player.name, player.text) == (str(tmp_path), str(tmp_path / "checkpoints" / "7"))
     with pytest.raises(UserError, match=r"learned pig:target=20, not pig; choose that game or another player"):
-        make(str(tmp_path), Pig(), makers)
+        make(str(tmp_path), Pig())
     with pytest.raises(UserError, match=r"unknown player 'no/such'; pig knows random, perfect, hold, a run directory"):
-        make("no/such", PIG, makers)
+        make("no/such", PIG)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +211,9 @@ def test_runs_are_recognised_by_their_path(tmp_path):
         (
             "hodl",
             PIG,
-            "unknown player 'hodl' (did you mean 'hold'?); pig knows random, perfect, hold and package.modul",
+            "unknown player 'hodl' (did you mean 'hold'?); pig knows random, perfect, hold, runs/NAME, mini",
         ),
-        ("zzz", TTT, "unknown player 'zzz'; tic_tac_toe knows random, perfect, greedy and package.module:Class"),
+        ("zzz", TTT, "unknown player 'zzz'; tic_tac_toe knows random, perfect, greedy, runs/NAME, "),
         ("", TTT, "unknown player ''; tic_tac_toe knows"),
         ("greedy", PIG, "unknown player 'greedy'; pig knows"),
         ("greedy(value=x)", TTT, "unknown value 'x' of player 'greedy'; tic_tac_toe offers lines"),

@@ -14,7 +14,7 @@ import pytest
 from boardrl import arena, intervals
 from boardrl.players import make_lineup
 from games.pig import Pig
-from launch import cli, evaluate, lineup
+from launch import cli, evaluate
 
 BOTS = pathlib.Path(__file__).parent.parent / "boardrl"
 
@@ -134,9 +134,3 @@ def test_the_whole_command_with_a_bot_in_other_processes(tmp_path):
     first, second = stored["players"]
     assert (first["name"], first["wins"] + second["wins"]) == ("arena_bots:Careful(total=6)", 20)
     assert first["name"] in done.stdout
-
-
-def test_other_processes_find_the_makers():
-    player = lineup.make("random", Pig())[0]
-    assert player.makers == "launch.lineup:MAKERS"
-    assert lineup.players.load_makers(player.makers) is lineup.MAKERS

@@ -2,11 +2,14 @@
 
 import json
 import re
+import xml.etree.ElementTree as ET
 
 import pytest
 
+from games.pig import Pig
 from launch import cli, play
 
+SVG = "{http://www.w3.org/2000/svg}"
 POSITION = "0.0.14.57 1.2.0.0 0.0.0.0 0.0.0.0 0 plays 6"
 
 
@@ -54,10 +57,31 @@ def test_a_game_without_pictures_is_shown_as_text(capsys):
     assert lines[2].startswith("1. seat 0, random: action ")
 
 
+@pytest.mark.parametrize("text", ["to_text", ""])
+def test_a_game_that_draws_nothing_has_its_text_as_replay_and_picture(tmp_path, capsys, monkeypatch, text):
+    """In its own notation, or by the fields of the state."""
+    if not text:
+        monkeypatch.delattr(Pig, "to_text")
+    page, picture = tmp_path / "game.html", tmp_path / "end.svg"
+    assert run("--game=pig:target=4", "--seed=1", f"--html={page}", f"--svg={picture}") == 0
+    shown = capsys.readouterr().out.splitlines()
+    frames = json.loads(re.search(r'json">(.*?)</script>', page.read_text(), re.S)[1])
+    boards = [[node.text for node in ET.fromstring(f"<g>{pieces}</g>")] for pieces, _ in frames]
+    if text:
+        assert boards[0] == ["0 0 0 0 decides"]
+        assert re.fullmatch(r"\d \d 0 \d decides", boards[-1][0])
+    else:
+        assert boards[0] == ["scores   [0 0]", "total    0", "turn     0", "rolling  False"]
+    assert boards[-1] == shown[1:]
+    assert boards[-1] == [node.text for node in ET.fromstring(picture.read_text()).iter(f"{SVG}text")]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--game=pig", "--html=x.html"), "pig offers no drawing"),
+        (("--game=pig", "--hint=hold"), "--hint is given and no human plays"),
+        (("--game=pig", "--players=human(x=1),random"), "unknown option 'x' of player 'human'"),
+        (("--game=pig", "--players=human,random", "--hint=hodl"), "unknown player 'hodl' (did you mean 'hold'?)"),
         (("--game=ludo", "--players=random"), "ludo is played by 4"),
         (("--game=ludo", "--position=0"), "bad position '0'"),
         (("--game=ludo", "--position=0", "--players=random"), "leave one of them out"),

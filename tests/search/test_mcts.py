@@ -12,7 +12,6 @@ from plain import OnRows, Pig, random_positions
 from boardrl import arena, host, players, registry, solve
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from launch.lineup import MAKERS
 from search import evaluators, kinds, searchers, tree
 from search.budget import Budget
 from search.tree import CHILDREN, FIRST, NUM_NODES, VALUES, VISITS
@@ -224,22 +223,22 @@ def test_values_are_scaled_before_they_are_compared() -> None:
 )
 def test_it_beats_random_without_any_features(game: str, text: str, bound: float) -> None:
     made = registry.make(game)
-    pair = [players.make(text, made, MAKERS), players.make("random", made)]
+    pair = [players.make(text, made), players.make("random", made)]
     match = arena.match(made, pair, num_games=20, seed=0, processes=1)
     assert match.players[0].win_rate >= bound
 
 
 def test_a_game_of_three_and_dice_is_played() -> None:
     game = registry.make("pig:players=3,target=12")
-    lineup = [players.make("mcts(nodes=200)", game, MAKERS), *(players.make("random", game) for _ in range(2))]
+    lineup = [players.make("mcts(nodes=200)", game), *(players.make("random", game) for _ in range(2))]
     assert arena.match(game, lineup, num_games=12, seed=0, processes=1).players[0].win_rate > 0.6
 
 
 def test_options_are_checked() -> None:
     game = registry.make("tic_tac_toe")
     with pytest.raises(UserError, match=r"exploration=-1.0 is no constant of UCT"):
-        players.make("mcts(exploration=-1)", game, MAKERS)
-    player: Any = players.make("mcts(ms=5,exploration=1.5,reuse=false)", game, MAKERS).host
+        players.make("mcts(exploration=-1)", game)
+    player: Any = players.make("mcts(ms=5,exploration=1.5,reuse=false)", game).host
     assert isinstance(player.searcher, TreeSearcher)
     assert (player.searcher.options.exploration, player.searcher.options.reuse) == (1.5, False)
     assert player.searcher.memory.arrays.scores.shape[1] == VALUES + 2

@@ -12,13 +12,12 @@ import pytest
 from boardrl import arena, host, linear, players, registry, weights
 from boardrl.errors import UserError
 from boardrl.weights import Weights
-from launch.lineup import MAKERS
 from search import evaluators, line, player
 from search.player import SearchPlayer
 
 
 def make(text: str, game: str) -> SearchPlayer:
-    found = players.make(text, registry.make(game), MAKERS).host
+    found = players.make(text, registry.make(game)).host
     assert isinstance(found, SearchPlayer)
     return found
 
@@ -59,7 +58,7 @@ def test_features_by_name_and_weights_from_a_file(tmp_path: pathlib.Path) -> Non
     for searcher in (one, other):
         np.testing.assert_allclose(searcher.evaluate(row), want, rtol=1e-5)
     for text, words in {
-        f"learned={tmp_path / 'w.json'},features=extended": "has weights from a file",
+        f"learned={tmp_path / 'w.json'},features=extended": "learned= and features= are given",
         "features=extended": "have no weights of their own",
         "features=extended,weights=1+2": f"2 weights do not fit jumper: expected {len(names)}",
         "features=extend,weights=1+2": "did you mean 'extended'",
@@ -82,14 +81,14 @@ def test_features_that_the_host_has_not_compiled_are_lowered(monkeypatch: pytest
 
 def test_dice_that_let_nobody_move_do_not_hold_up_a_player() -> None:
     game = registry.make("ludo:rules=sdu_java,ring=8,column=2,pieces=2,players=2")
-    pair = [players.make("expectimax(depth=1,kilobytes=256)", game, MAKERS), players.make("random", game)]
+    pair = [players.make("expectimax(depth=1,kilobytes=256)", game), players.make("random", game)]
     match = arena.match(game, pair, num_games=4, seed=0)
     assert match.players[0].win_rate + match.players[1].win_rate == 1.0
 
 
 def test_a_perfect_searcher_never_loses_at_tic_tac_toe() -> None:
     game = registry.make("tic_tac_toe")
-    pair = [players.make("negascout(kilobytes=512,depth=9)", game, MAKERS), players.make("random", game)]
+    pair = [players.make("negascout(kilobytes=512,depth=9)", game), players.make("random", game)]
     match = arena.match(game, pair, num_games=40, seed=3)
     assert match.players[0].win_rate > 0.6
     assert match.players[1].win_rate == 0.0

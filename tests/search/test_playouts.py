@@ -16,7 +16,6 @@ from boardrl import host, players, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from games.tic_tac_toe import State, TicTacToe
-from launch.lineup import MAKERS
 from search import evaluators, searchers
 from search.budget import Budget
 
@@ -118,7 +117,6 @@ def test_a_search_to_the_end_needs_no_evaluation() -> None:
         "playouts": "playouts(games=8)",
         "none": "none",
         "features": "features",
-        "": "features",
     }.items(),
 )
 def test_evaluations_by_text(text: str, name: str) -> None:
@@ -137,4 +135,4 @@ def test_evaluations_by_text(text: str, name: str) -> None:
 )
 def test_mistakes_are_named(text: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
-        players.make(f"alphabeta(depth=1,{text})", registry.make("tic_tac_toe"), MAKERS)
+        players.make(f"alphabeta(depth=1,{text})", registry.make("tic_tac_toe"))

@@ -1,0 +1,78 @@
+"""How positions at the depth limit are valued: the options that players and commands share, and what they choose."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from boardrl import host, registry, weights
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.host import Facet
+from boardrl.players import Learned
+from search import evaluators
+from search.budget import Budget
+from search.evaluators import Evaluator
+from search.kinds import Kind
+
+Load = Callable[[pathlib.Path], Learned]  # what was learned in a run directory
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """What values positions: a net, weights from a file, weighted features or playouts.
+
+    With nothing given it is the game's own weights of its features, or playouts where it has none.
+    """
+
+    evaluation: str = setting("", "features, playouts(games=N) or none; empty: features with weights, else playouts")
+    net: str = setting("", "a run directory whose value net values positions; none: features")
+    batched: bool | None = setting(None, "value the net in JAX, many positions at once; none: if it is large")
+    learned: str = setting("", "a file of weights (launch.export), or the name of one that the game brings")
+    features: str = setting("", "which set of the game's features; none: its first")
+    weights: tuple[float, ...] = setting((), "of the game's features; none: the game's own")
+
+    @property
+    def given(self) -> list[str]:
+        """The options that say which."""
+        return [name for name in ("evaluation", "net", "learned", "features", "weights") if getattr(self, name)]
+
+
+def choose(
+    game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Load, lowered: bool = False
+) -> tuple[Evaluator, Facet]:
+    """The evaluator that was asked for, and the facet that it works on.
+
+    Args:
+      kind, budget: of the search; the default follows from them.
+      load: gives what was learned in a run directory, for `net`.
+      lowered: takes the rules in JAX even if the game has faster ones of its own.
+    """
+    if len(asked.given) > 1 and asked.given not in (["features", "weights"], ["evaluation", "weights"]):
+        both = " and ".join(f"{name}=" for name in asked.given)
+        raise UserError(f"{both} are given, and each says how positions are valued; leave all but one out")
+    if asked.net:
+        return learned_net(game, asked, load, lowered=lowered)
+    if asked.learned:
+        found = weights.load(asked.learned, game)
+        return evaluators.named(game, found.features, found.values, lowered=lowered)
+    if asked.features:
+        return evaluators.named(game, asked.features, asked.weights, lowered=lowered)
+    facet = host.lowered(game) if lowered else host.of(game)
+    if asked.evaluation or asked.weights:
+        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=kind.playouts), facet
+    return evaluators.default(facet, games=kind.playouts, limited=budget.limited or kind.samples), facet
+
+
+def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> tuple[Evaluator, Facet]:
+    """The value net of a run."""
+    path = pathlib.Path(asked.net)
+    if not path.exists():
+        raise UserError(f"net={asked.net!r} does not exist; expected a run directory or a checkpoint in it")
+    found = load(path)
+    value = getattr(found.policy.apply, "value", None)
+    if found.game != game or value is None:
+        raise UserError(f"net={asked.net!r} holds no value net of {registry.describe(game)}; choose another run")
+    return evaluators.learned(game, value, found.policy.params, batched=asked.batched, lowered=lowered)
