@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from boardrl import host, registry
-from boardrl.errors import UserError
 from boardrl.host import Facet
-from launch.bench_row import Row
+from launch import bench_mcts
+from launch.bench_row import Row, missing, processor_seconds
 from search import evaluators, kinds
 from search.budget import Budget
 from search.searcher import Searcher
@@ -31,7 +31,7 @@ PLAIN = {"deepening": False}
 
 def rows(batch: int) -> Sequence[Row]:
     """All rows; a search is one at a time, whatever the batch."""
-    return [*shared_games(), *jumper_rates(), *jumper_moves()]
+    return [*shared_games(), *bench_mcts.rows(), *jumper_rates(), *jumper_moves()]
 
 
 # Games that all share
@@ -117,10 +117,6 @@ def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
         return (game.count[0] + 1) / seconds
 
     return run
-
-
-def missing(package: str) -> UserError:
-    return UserError(f"suite search compares with {package}, which is not installed: pip install -e '.[bench]'")
 
 
 # Jumper
@@ -219,9 +215,3 @@ def jumper_boards(facet: Facet, number: int = BOARDS, seed: int = SEED) -> list[
         if own.actor(row, work) >= 0:
             boards.append(facet.row(own.state(row)))
     return boards
-
-
-def processor_seconds(work: Callable[[], Any]) -> float:
-    began = time.thread_time()
-    work()
-    return max(time.thread_time() - began, 1e-9)

@@ -15,6 +15,7 @@ import numpy as np
 
 from boardrl import arena, host, progress, registry
 from launch import bench_search, lineup
+from launch.bench_row import processor_seconds
 from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, mean, share
 
@@ -60,7 +61,7 @@ def figure_2(games: int, seed: int) -> Sequence[Cell]:
 
 
 def milliseconds(work: Callable[[], Any]) -> float:
-    return 1e3 * bench_search.processor_seconds(work)
+    return 1e3 * processor_seconds(work)
 
 
 def _cell(name: str, times: Sequence[float], paper: float) -> Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from test_dice import last_positions, maxn, near_the_end, paranoid
 from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from search import evaluators, line, multi
+from search import evaluators, line, multi, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -149,20 +148,21 @@ def test_what_cannot_be_ranked() -> None:
 
 
 def test_a_searcher_by_simulations_ranks_moves_by_how_often_it_tried_them() -> None:
-    game = registry.make("tic_tac_toe")
-    search = searcher(game, "negascout", depth=1)
-    facet, rows = search.facet, search.facet.rows(9)
-    start = facet.row(game.init())
-    facet.successors(start, rows, facet.work())
-    visits = [10, 70, 30, 40, 70, 60, 50, 20, 80]
-    tried = [
-        SimpleNamespace(row=row, value=np.array([n / 100, -n / 100]), visits=number)
-        for n, (row, number) in enumerate(zip(rows, visits, strict=True))
-    ]
-    # What it plays need not be what it tried most: a win that is certain is worth more.
-    played = search.search_row(start)._replace(line=[start, rows[3], rows[4]])
-    tree = SimpleNamespace(facet=facet, memory=search.memory, search_row=lambda row: played, root_moves=lambda: tried)
-    found, moves = multi.best_moves(tree, game.init(), 4)  # type: ignore[arg-type]
-    assert found is played
-    assert [round(100 * move.value[0]) for move in moves] == [3, 8, 1, 4]
-    assert [len(move.line) for move in moves] == [3, 2, 2, 2]
+    """What it plays need not be what it tried most: a win that is certain is worth more."""
+    game: Any = registry.make("tic_tac_toe")
+    state = game.from_text("XX. .O. ..O 0")
+    search = searchers.make(game, "mcts", budget=Budget(nodes=200, kilobytes=512))
+    found, moves = multi.best_moves(search, state, 4)
+    won = search.facet.row(game.from_text("XXX .O. ..O 1"))
+    assert len(moves) == 4
+    assert (moves[0].line[1] == won).all()
+    assert (moves[0].value.tolist(), found.exact) == ([1.0, -1.0], True)
+    search = searchers.make(registry.make("connect_four"), "mcts", budget=Budget(nodes=300, kilobytes=512))
+    found, moves = multi.best_moves(search, search.game.init(), 9)
+    assert len(moves) == 7
+    by_row = {move.row.tobytes(): move for move in search.root_moves()}
+    visits = [by_row[move.line[1].tobytes()].visits for move in moves]
+    assert visits == sorted(visits, reverse=True)
+    assert sum(visits) == found.nodes - 1
+    for move in moves:
+        np.testing.assert_array_equal(move.value, by_row[move.line[1].tobytes()].value)
