@@ -18,14 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl import machine, registry, rollout
 from boardrl import players as players_
-from boardrl import registry, rollout
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.players import Player
 from boardrl.policy import Policy, distinct
 
 HOST = -1  # in place of a policy's number: a player that is asked on the host
+WORKER_BYTES = 200 << 20  # of a process that plays games, before it has loaded any player
 AHEAD = 64  # steps at most in one call of compiled code
 
 
@@ -52,7 +53,7 @@ def play(
     """
     num_games = len(seating)
     portable = all(player.text for player in players) and _is_registered(game)
-    processes = min(num_games, processes or _num_cores()) if portable else 1
+    processes = min(num_games, processes or machine.num_cores()) if portable else 1
     if processes == 1:
         results = _play_here(game, players, seating, seed, opening)
     else:
@@ -64,11 +65,6 @@ def play(
             returns[index], cut[index] = result
             tick(done)
     return returns, cut
-
-
-def _num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _is_registered(game: Game[Any]) -> bool:
@@ -302,6 +298,7 @@ def _receive(connection: Any) -> dict[str, Any]:
 @contextlib.contextmanager
 def _workers(task: str, processes: int) -> Iterator[list[Any]]:
     """Connections to fresh processes, which end with the block, however it ends."""
+    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
     context = multiprocessing.get_context("spawn")  # a forked JAX may hang
     started = []
     try:
@@ -336,6 +333,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 def _work(connection: Any, text: str) -> None:
     """Plays games by their index until nobody asks for more."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     task = json.loads(text)
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
@@ -348,6 +346,14 @@ def _work(connection: Any, text: str) -> None:
             _send(connection, {"index": asked["index"], **result._asdict()})
     except UserError as error:
         _send(connection, {"mistake": str(error)})
+
+
+def _end_with_parent() -> None:
+    """Ends this process, in the midst of whatever it plays, when the one that started it is killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _next_game(connection: Any) -> dict[str, Any] | None:
