@@ -17,11 +17,11 @@ import numpy as np
 
 from boardrl import host_match, machine, players, progress, registry
 from boardrl.game import Game
+from boardrl.kept import Kept
 from boardrl.players import Player
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, mean, share
-from launch.papers.kept import Kept
 from search.player import SearchPlayer
 
 GAME = "jumper:size=6"
