@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl import host_match, intervals, progress, rollout
+from boardrl import host_match, intervals, observations, progress, rollout
 from boardrl.errors import UserError
 from boardrl.game import Game
+from boardrl.match_record import Batch, Played, Record
 from boardrl.players import Playable, Player, make_all
 from boardrl.policy import Policy, distinct
 
@@ -27,7 +28,7 @@ class SeatScore(NamedTuple):
     games: int
     wins: int
     win_rate: float
-    low: float  # 95 % Wilson interval of the win rate
+    low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
     high: float
 
 
@@ -40,7 +41,7 @@ class Score(NamedTuple):
     draws: int
     losses: int
     win_rate: float
-    low: float  # 95 % Wilson interval of the win rate
+    low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
     high: float
     points: float  # mean return
     places: tuple[int, ...]  # [P] how often 1st, 2nd, ...; those who share places all get the best of them
@@ -54,14 +55,8 @@ class Match(NamedTuple):
     num_games: int
     seed: int
     cut: int  # games that reached `max_steps` and were scored as they stood
-
-
-class Played(NamedTuple):
-    """Single games in the order of their index."""
-
-    returns: np.ndarray  # [N, P] by seat
-    seating: np.ndarray  # [N, P] which player sat where
-    cut: np.ndarray  # [N] bool
+    distinct: int  # different games: other moves, or other seats
+    observations: float  # how many independent games the intervals rest on (boardrl.observations)
 
 
 def match(
@@ -73,6 +68,7 @@ def match(
     opening: int = 0,
     bar: progress.Bar | None = None,
     processes: int | None = None,
+    record: Record | None = None,
 ) -> Match:
     """Plays one lineup with the seats rotated: every player sits in every seat equally often.
 
@@ -82,6 +78,7 @@ def match(
       players: Players, or texts, classes and functions that `players.make` takes.
       opening: how many steps each game begins with in which any legal action is as likely; without them players
         who leave nothing to chance play the same game again and again, where there are no dice.
+      record: gets the games as they finish, and may have some already.
     """
     num_players = game.spec.num_players
     if len(players) != num_players:
@@ -89,12 +86,26 @@ def match(
     lineup = make_all(players, game)
     seats = np.arange(num_players)
     rotations = (seats[None, :] - seats[:, None]) % num_players
-    tick = bar.update if bar else None
     played = play(
-        game, lineup, rotations, num_games=num_games, seed=seed, opening=opening, tick=tick, processes=processes
+        game,
+        lineup,
+        rotations,
+        num_games=num_games,
+        seed=seed,
+        opening=opening,
+        tick=bar.update if bar else None,
+        resumed=bar.restart if bar else None,
+        processes=processes,
+        record=record,
     )
-    scores = tuple(_score(player.name, index, played) for index, player in enumerate(lineup))
-    return Match(scores, num_games, seed, int(played.cut.sum()))
+    return score(lineup, played, seed=seed)
+
+
+def score(players: Sequence[Player], played: Played, *, seed: int) -> Match:
+    """The scores of a match, or of the part of it that was played."""
+    scores = tuple(_score(player.name, index, played) for index, player in enumerate(players))
+    effective = observations.effective(played.copies)
+    return Match(scores, len(played.cut), seed, int(played.cut.sum()), played.distinct, effective)
 
 
 def play(
@@ -106,7 +117,9 @@ def play(
     seed: int,
     opening: int = 0,
     tick: Tick | None = None,
+    resumed: Tick | None = None,
     processes: int | None = None,
+    record: Record | None = None,
 ) -> Played:
     """Plays games in which players sit as the arrangements say, which take turns: game g has number g mod R.
 
@@ -114,6 +127,7 @@ def play(
 
     Args:
       arrangements: [R, P] which of the players sits where.
+      record: gets the games as they finish, and may have some already; `resumed` is told how many, if so.
     """
     if num_games < 1:
         raise UserError(f"games={num_games} is no match; expected at least 1")
@@ -121,61 +135,69 @@ def play(
         raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
     if opening < 0:
         raise UserError(f"opening={opening} is no number of moves; expected 0 or more")
-    seating = arrangements[np.arange(num_games) % len(arrangements)]
-    tick = tick or (lambda done: None)
+    record = record or Record()
+    record.begin(arrangements, num_games)
+    tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
     policies = [player.policy for player in players if player.policy]
     if len(policies) == len(players):
-        returns, cut = _play_batched(
-            game, policies, arrangements, num_games=num_games, seed=seed, opening=opening, tick=tick
-        )
+        lanes = _Lanes(game, policies, arrangements, num_games=num_games, opening=opening)
+        batch = record.restore_batch(lanes.start(), lanes.quota)
+        if batch.chunk:
+            resumed(record.num_over)
+        lanes.play(batch, seed=seed, tick=tick, record=record)
     else:
-        returns, cut = host_match.play(
-            game, players, seating, seed=seed, opening=opening, tick=tick, processes=processes
-        )
-    return Played(returns, seating, cut)
+        if known := record.restore_games():
+            resumed(len(known))
+        host_match.play(game, players, seed=seed, opening=opening, tick=tick, processes=processes, record=record)
+    return record.played()
 
 
-def _play_batched(
-    game: Game[Any],
-    policies: Sequence[Policy],
-    arrangements: np.ndarray,
-    *,
-    num_games: int,
-    seed: int,
-    opening: int,
-    tick: Tick,
-) -> tuple[np.ndarray, np.ndarray]:
-    """([N, P] returns, [N] cut) of games played side by side.
+class _Lanes:
+    """Games side by side on the device.
 
-    Every lane is given the number of its games beforehand, and all of them count. To stop at the first N games
-    that finish would favour short ones.
+    Every lane is given the number of its games beforehand, and all of them count. To stop at the first N games that
+    finish would favour short ones.
     """
-    num_lanes = _num_lanes(num_games, len(arrangements))
-    quota = num_games // num_lanes + (np.arange(num_lanes) < num_games % num_lanes)  # [B]
-    different, policy_of = distinct(policies)
-    seats = None
-    if len(different) > 1:
-        lane_seating = arrangements[np.arange(num_lanes) % len(arrangements)]
-        seats = rollout.spread(jnp.asarray(policy_of[lane_seating], jnp.int32))
 
-    returns = np.empty((num_games, game.spec.num_players), np.float32)
-    cut = np.empty(num_games, bool)
-    done = np.zeros(num_lanes, int)  # [B] games, at most the quota
-    lanes = rollout.start(game, num_lanes)
-    key, chunk = jax.random.key(seed), 0
-    while (done < quota).any():
-        key_chunk = jax.random.fold_in(key, chunk)
-        lanes, ended = rollout.play(game, different, seats, lanes, key_chunk, num_turns=TURNS, opening=opening)
-        over = np.asarray(ended.over)  # [T, B]
-        nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
-        turn, lane = (over & (nth < quota)).nonzero()
-        index = lane + nth[turn, lane] * num_lanes
-        returns[index] = np.asarray(ended.returns)[turn, lane]
-        cut[index] = np.asarray(ended.cut)[turn, lane]
-        done = np.minimum(done + over.sum(axis=0), quota)
-        tick(int(done.sum()))
-        chunk += 1
-    return returns, cut
+    def __init__(
+        self,
+        game: Game[Any],
+        policies: Sequence[Policy],
+        arrangements: np.ndarray,
+        *,
+        num_games: int,
+        opening: int,
+    ) -> None:
+        self.game, self.opening = game, opening
+        num_lanes = _num_lanes(num_games, len(arrangements))
+        self.quota = num_games // num_lanes + (np.arange(num_lanes) < num_games % num_lanes)  # [B]
+        self.policies, policy_of = distinct(policies)
+        self.seats = None
+        if len(self.policies) > 1:
+            seating = arrangements[np.arange(num_lanes) % len(arrangements)]
+            self.seats = rollout.spread(jnp.asarray(policy_of[seating], jnp.int32))
+
+    def start(self) -> Batch:
+        num_lanes = len(self.quota)
+        return Batch(rollout.start(self.game, num_lanes, courses=True), np.zeros(num_lanes, int), 0)
+
+    def play(self, batch: Batch, *, seed: int, tick: Tick, record: Record) -> None:
+        """Plays on until every lane has its games, and fills the record."""
+        lanes, done, chunk = batch
+        key = jax.random.key(seed)
+        while (done < self.quota).any():
+            key_chunk = jax.random.fold_in(key, chunk)
+            lanes, ended = rollout.play(
+                self.game, self.policies, self.seats, lanes, key_chunk, num_turns=TURNS, opening=self.opening
+            )
+            over = np.asarray(ended.over)  # [T, B]
+            nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
+            turn, lane = (over & (nth < self.quota)).nonzero()
+            record.finish_many(lane + nth[turn, lane] * len(self.quota), ended, (turn, lane))
+            done = np.minimum(done + over.sum(axis=0), self.quota)
+            chunk += 1
+            record.reach(Batch(lanes, done, chunk))
+            tick(int(done.sum()))
 
 
 def _num_lanes(num_games: int, num_arrangements: int) -> int:
@@ -195,7 +217,7 @@ def _score(name: str, index: int, played: Played) -> Score:
     equal = (played.returns == mine[:, None]).sum(axis=1)
     won = (better == 0) & (equal == 1)
     draws = int(((better == 0) & (equal > 1)).sum())
-    total = _seat_score(won)
+    total = _seat_score(won, played.copies)
     return Score(
         name,
         num_games,
@@ -205,12 +227,12 @@ def _score(name: str, index: int, played: Played) -> Score:
         total.win_rate,
         total.low,
         total.high,
-        points=float(mine.mean(dtype=np.float64)),
+        points=float(mine.mean(dtype=np.float64)) if num_games else 0.0,
         places=tuple(int(n) for n in np.bincount(better, minlength=num_players)),
-        seats=tuple(_seat_score(won[seat == s]) for s in range(num_players)),
+        seats=tuple(_seat_score(won[seat == s], played.copies[seat == s]) for s in range(num_players)),
     )
 
 
-def _seat_score(won: np.ndarray) -> SeatScore:
-    games, wins = len(won), int(won.sum())
-    return SeatScore(games, wins, wins / games if games else 0.0, *intervals.wilson(wins, games))
+def _seat_score(won: np.ndarray, copies: np.ndarray) -> SeatScore:
+    games, wins, effective = len(won), int(won.sum()), observations.effective(copies)
+    return SeatScore(games, wins, wins / games if games else 0.0, *intervals.of_games(wins, games, effective))

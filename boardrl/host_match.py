@@ -18,57 +18,48 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl import machine, registry, rollout
 from boardrl import players as players_
-from boardrl import registry, rollout
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.match_record import Record, Result
 from boardrl.players import Player
 from boardrl.policy import Policy, distinct
 
 HOST = -1  # in place of a policy's number: a player that is asked on the host
+WORKER_BYTES = 200 << 20  # of a process that plays games, before it has loaded any player
 AHEAD = 64  # steps at most in one call of compiled code
-
-
-class Result(NamedTuple):
-    returns: list[float]  # [P] by seat
-    cut: bool
 
 
 def play(
     game: Game[Any],
     players: Sequence[Player],
-    seating: np.ndarray,
     *,
     seed: int,
     opening: int = 0,
     tick: Callable[[int], None],
     processes: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """([N, P] returns, [N] cut) of one game for each row of the [N, P] seating.
+    record: Record,
+) -> None:
+    """Fills a record with the games that it lacks.
 
     All randomness of a game derives from the seed and its index, and players are made anew from their texts, so
     that the number of processes changes nothing but the time. A game or a player that has no text, and so
     cannot be made elsewhere, is played in this process.
     """
-    num_games = len(seating)
+    left = record.left()
+    if not left:
+        return
     portable = all(player.text for player in players) and _is_registered(game)
-    processes = min(num_games, processes or _num_cores()) if portable else 1
+    processes = min(len(left), processes or machine.num_cores()) if portable else 1
     if processes == 1:
-        results = _play_here(game, players, seating, seed, opening)
+        results = _play_here(game, players, left, seed, opening)
     else:
-        results = _play_elsewhere(game, players, seating, seed, opening, processes)
-    returns = np.empty((num_games, game.spec.num_players), np.float32)
-    cut = np.empty(num_games, bool)
-    with contextlib.closing(results):  # ends the processes at once if the bar is interrupted
-        for done, (index, result) in enumerate(results, 1):
-            returns[index], cut[index] = result
-            tick(done)
-    return returns, cut
-
-
-def _num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        results = _play_elsewhere(game, players, left, seed, opening, processes)
+    with contextlib.closing(results):  # ends the processes at once if the match is interrupted
+        for index, result in results:
+            record.finish(index, result)
+            tick(record.num_counted)
 
 
 def _is_registered(game: Game[Any]) -> bool:
@@ -79,11 +70,11 @@ def _is_registered(game: Game[Any]) -> bool:
 
 
 def _play_here(
-    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, opening: int
+    game: Game[Any], players: Sequence[Player], left: Sequence[tuple[int, np.ndarray]], seed: int, opening: int
 ) -> Generator[tuple[int, Result]]:
     seated = [players_.remake(player, game) if player.text else player for player in players]
     with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
-        for index, row in enumerate(seating):
+        for index, row in left:
             yield index, play_game(game, [seated[number] for number in row], seed=seed, index=index, opening=opening)
 
 
@@ -105,7 +96,7 @@ def play_game(
         if player.host is not None:
             player.host.reset()
     table = _Table(game, seated, rngs)
-    now, steps = _start(game), 0
+    now, steps, asked = _start(game), 0, False
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         opens = steps < opening
         if actor == CHANCE or (table.numbers[actor] != HOST and not opens):
@@ -114,15 +105,20 @@ def play_game(
             if watch is not None:
                 made.tell(watch)
             continue
+        legal = np.flatnonzero(now.legal)
         if opens:
-            move = np.int32(rngs[0].choice(np.flatnonzero(now.legal)))
+            move = np.int32(rngs[0].choice(legal))
         else:
+            had = rngs[1 + actor].bit_generator.state
             move = _action(game, seated[actor], now, rngs[1 + actor])
-        before, now = now, _step(game, now.state, move)
+            asked |= rngs[1 + actor].bit_generator.state != had
+        before, now = now, _step(game, now, move, np.bool_(opens and len(legal) > 1))
         steps += 1
         if watch is not None:
             watch(Made(actor, int(move), before.state, now))
-    return Result(np.asarray(now.returns).tolist(), actor != TERMINAL)
+    first, second = map(int, now.course.moves)
+    returns = np.asarray(now.returns).tolist()
+    return Result(returns, actor != TERMINAL, first << 32 | second, bool(now.course.drawn), asked)
 
 
 class Made(NamedTuple):
@@ -144,6 +140,7 @@ class _Position(NamedTuple):
     actor: Array
     legal: Array
     returns: Array
+    course: rollout.Course  # that led there
 
 
 class _Made(NamedTuple):
@@ -195,18 +192,18 @@ def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Gene
     return np.int32(action)
 
 
-def _look(game: Game[Any], state: Any) -> _Position:
-    return _Position(state, game.actor(state), game.legal(state), game.returns(state))
+def _look(game: Game[Any], state: Any, course: rollout.Course) -> _Position:
+    return _Position(state, game.actor(state), game.legal(state), game.returns(state), course)
 
 
 @functools.partial(jax.jit, static_argnames="game")
 def _start(game: Game[Any]) -> _Position:
-    return _look(game, game.init())
+    return _look(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES))
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _step(game: Game[Any], state: Any, action: Array) -> _Position:
-    return _look(game, game.step(state, action))
+def _step(game: Game[Any], now: _Position, action: Array, drawn: Array) -> _Position:
+    return _look(game, game.step(now.state, action), now.course.moved(action, drawn))
 
 
 @functools.partial(jax.jit, static_argnames=("game", "record"))
@@ -221,13 +218,17 @@ def _advance(
 ) -> tuple[_Position, Array, Any]:
     """(where it ended, [1 + P] how many numbers of each stream were taken, what was made)."""
 
-    def roll(state: Any, draw: Array) -> Array:
-        return rollout.sample(game.chance(state), draw)
+    def drawn(weights: Array, draw: Array) -> tuple[Array, Array]:
+        """([] the move, [] whether others were possible)."""
+        return rollout.sample(weights, draw), rollout.is_drawn(weights)
 
-    def follow(policy: Policy, state: Any, draw: Array) -> Array:
-        return rollout.choose(game, policy.apply(policy.params, state), state, draw)
+    def roll(state: Any, draw: Array) -> tuple[Array, Array]:
+        return drawn(game.chance(state), draw)
 
-    branches: list[Callable[[Any, Array], Array]] = [roll] if game.spec.num_outcomes else []
+    def follow(policy: Policy, state: Any, draw: Array) -> tuple[Array, Array]:
+        return drawn(rollout.action_weights(game, policy.apply(policy.params, state), state), draw)
+
+    branches: list[Callable[[Any, Array], tuple[Array, Array]]] = [roll] if game.spec.num_outcomes else []
     first = len(branches)
     branches += [functools.partial(follow, policy) for policy in policies]
 
@@ -240,8 +241,8 @@ def _advance(
         now, taken, made = carry
         stream = jnp.maximum(now.actor, CHANCE) + 1
         branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
-        move = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
-        after = _look(game, game.step(now.state, move))
+        move, others = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
+        after = _look(game, game.step(now.state, move), now.course.moved(move, others))
         if record:
             new = (now.actor, move, now.state, after)
             made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)
@@ -259,7 +260,12 @@ def _advance(
 
 
 def _play_elsewhere(
-    game: Game[Any], players: Sequence[Player], seating: np.ndarray, seed: int, opening: int, processes: int
+    game: Game[Any],
+    players: Sequence[Player],
+    left: Sequence[tuple[int, np.ndarray]],
+    seed: int,
+    opening: int,
+    processes: int,
 ) -> Generator[tuple[int, Result]]:
     """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
     task = {
@@ -269,7 +275,7 @@ def _play_elsewhere(
         "opening": opening,
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
-    waiting = [{"index": index, "seating": row} for index, row in enumerate(seating.tolist())][::-1]
+    waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
     with _workers(json.dumps(task), processes) as connections:
         busy = list(connections)
         for connection in connections:
@@ -281,7 +287,7 @@ def _play_elsewhere(
                     _send(connection, waiting.pop())
                 else:
                     busy.remove(connection)
-                yield answer["index"], Result(answer["returns"], answer["cut"])
+                yield answer["index"], Result(*answer["result"])
 
 
 def _send(connection: Any, message: Any) -> None:
@@ -302,6 +308,7 @@ def _receive(connection: Any) -> dict[str, Any]:
 @contextlib.contextmanager
 def _workers(task: str, processes: int) -> Iterator[list[Any]]:
     """Connections to fresh processes, which end with the block, however it ends."""
+    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
     context = multiprocessing.get_context("spawn")  # a forked JAX may hang
     started = []
     try:
@@ -336,6 +343,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 def _work(connection: Any, text: str) -> None:
     """Plays games by their index until nobody asks for more."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     task = json.loads(text)
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
@@ -345,9 +353,17 @@ def _work(connection: Any, text: str) -> None:
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
             result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])
-            _send(connection, {"index": asked["index"], **result._asdict()})
+            _send(connection, {"index": asked["index"], "result": result})
     except UserError as error:
         _send(connection, {"mistake": str(error)})
+
+
+def _end_with_parent() -> None:
+    """Ends this process, in the midst of whatever it plays, when the one that started it is killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _next_game(connection: Any) -> dict[str, Any] | None:

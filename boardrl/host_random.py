@@ -19,7 +19,7 @@ from boardrl.facet import (
 )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count(num_steps, seed):
     """(steps, rolls, games) of random play with automatic restart: every legal action alike, chance as it is."""
     np.random.seed(seed)  # noqa: NPY002  Numba's generator
@@ -41,7 +41,7 @@ def count(num_steps, seed):
     return num_steps, rolls, games
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def record(rows, moves, seed):
     """Fills [N, ...] arrays with random play: positions, and the move made in each."""
     np.random.seed(seed)  # noqa: NPY002
@@ -62,7 +62,7 @@ def record(rows, moves, seed):
             init(row)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def draw(row, mask, probs, work):
     """(move, actor): an outcome by its probability, or one of the legal actions; 0 where the game is over."""
     seat = actor(row, work)

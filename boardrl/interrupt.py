@@ -1,54 +1,169 @@
-"""Ctrl-C: the first asks for a clean end, the second ends at once."""
+"""SIGINT (Ctrl-C) and SIGTERM: a clean end where that is quick, an end at once where it is not.
+
+Python runs signal handlers between bytecodes only, not while the main thread waits for a compiler or a device. The
+signal's number is therefore also written to a socket that a thread reads, and that thread can end the process in the
+middle of a long compilation.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
+import select
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXIT_CODE = 130  # what shells give for a command ended by Ctrl-C
+GRACE_SECONDS = 1.5  # that a command has for a clean end: with all that follows it is gone within two seconds
 SHOW_CURSOR = "\x1b[?25h"
 
-
-class Interrupted(Exception):
-    """Raised inside `breakable` by a request to end."""
+_kept: list[Callable[[], str]] = []  # what is said of results when a process ends at once, innermost last
 
 
-class Interrupts:
-    """Counts SIGINT and SIGTERM for the length of a `with` block in the main thread.
+def exit_code(number: int) -> int:
+    """The exit code of a command that this signal has ended, as shells count: 130 for SIGINT, 143 for SIGTERM."""
+    return 128 + number
 
-    Python runs signal handlers between bytecodes only, not while the main thread waits for a compiler or a
-    device. The kernel's signal is therefore also written to a socket that a thread reads, and that thread
-    can end the process in the middle of a long compilation.
-    """
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.asked = False
-        self._say = say
-        self._breakable = False
+@contextlib.contextmanager
+def keeping(tell: Callable[[], str]) -> Iterator[None]:
+    """For the length of the block: `tell` says what is kept of it should the process have to end at once."""
+    _kept.append(tell)
+    try:
+        yield
+    finally:
+        _kept.remove(tell)
+
+
+def end_now(number: int) -> NoReturn:
+    """Ends this process and those that it has started, without waiting for anything; safe in any thread."""
+    lines = ["interrupted"]
+    with contextlib.suppress(Exception):  # such as a folder that was removed meanwhile
+        lines += [tell() for tell in _kept[-1:]]
+    with contextlib.suppress(Exception):
+        shown = SHOW_CURSOR if sys.stderr.isatty() else ""
+        os.write(sys.__stderr__.fileno(), f"{shown}{'; '.join(lines)}\n".encode())  # type: ignore[union-attr]
+    leave(exit_code(number))
+
+
+def leave(code: int) -> NoReturn:
+    """Ends this process and those that it has started; Python's own way out would wait for threads and for XLA."""
+    with contextlib.suppress(Exception):
+        for child in multiprocessing.active_children():
+            child.kill()
+    os._exit(code)
+
+
+class _Reader:
+    """A thread that gets every signal of SIGNALS while it is open, besides whoever listened before."""
+
+    def __init__(self) -> None:
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Interrupts:
-        self._thread.start()
+    def open(self) -> None:
         self._old_fd = signal.set_wakeup_fd(self._writer.fileno())
+        self._thread.start()
+
+    def close(self) -> None:
+        signal.set_wakeup_fd(self._old_fd)
+        self._writer.close()  # the thread reads an end of file
+        self._thread.join()
+        self._reader.close()
+
+    def _run(self) -> None:
+        """Calls `received` for every signal, and `late` once when GRACE_SECONDS have passed since the first."""
+        first = 0
+        while True:
+            if not select.select([self._reader], [], [], GRACE_SECONDS if first else None)[0]:
+                self.late(first)
+                first = 0
+                continue
+            if not (numbers := self._reader.recv(64)):
+                return
+            if self._old_fd >= 0:
+                with contextlib.suppress(OSError):
+                    os.write(self._old_fd, numbers)
+            for number in numbers:
+                if number in SIGNALS:
+                    first = first or number
+                    self.received(number)
+
+    def received(self, number: int) -> None:
+        raise NotImplementedError
+
+    def late(self, number: int) -> None:
+        """Nobody is in a hurry, unless a subclass says so."""
+
+
+class Command(_Reader):
+    """For the length of a `with` block in the main thread: a signal ends this process within two seconds.
+
+    It raises KeyboardInterrupt first, so that what is under way can end cleanly; `number` is that of the signal. What
+    has not ended after GRACE_SECONDS, or at the second signal, is ended by `end_now`. After a clean end it is up to the
+    caller to `leave`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = 0  # of the first signal; 0: none so far
+        self._count = 0
+
+    def __enter__(self) -> Command:
+        self.open()
         self._old_handlers = {number: signal.signal(number, self._handle) for number in SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._old_handlers.items():
             signal.signal(number, handler)
-        signal.set_wakeup_fd(self._old_fd)
-        self._writer.close()  # the thread reads an end of file
-        self._thread.join()
-        self._reader.close()
+        self.close()
+
+    def _handle(self, number: int, _: Any) -> None:
+        self.number = self.number or number
+        raise KeyboardInterrupt
+
+    def received(self, number: int) -> None:
+        self.number = self.number or number
+        self._count += 1
+        if self._count >= 2:
+            end_now(self.number)
+
+    def late(self, number: int) -> None:
+        end_now(number)
+
+
+class Interrupted(Exception):
+    """Raised inside `breakable` by a request to end."""
+
+
+class Interrupts(_Reader):
+    """Counts SIGINT and SIGTERM for the length of a `with` block in the main thread: the first asks for a clean end,
+    the second ends the process at once."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self.asked = False
+        self._say = say
+        self._breakable = False
+        self._count = 0
+
+    def __enter__(self) -> Interrupts:
+        self.open()
+        self._old_handlers = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)
+        self.close()
 
     @contextlib.contextmanager
     def breakable(self) -> Iterator[None]:
@@ -67,13 +182,9 @@ class Interrupts:
             self._breakable = False
             raise Interrupted
 
-    def _watch(self) -> None:
-        count = 0
-        while received := self._reader.recv(64):
-            count += sum(number in SIGNALS for number in received)
-            if count >= 2:
-                if sys.stderr.isatty():
-                    os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
-                os._exit(EXIT_CODE)
-            elif count == 1:
-                self._say("ending with a checkpoint; once more ends at once")
+    def received(self, number: int) -> None:
+        self._count += 1
+        if self._count == 1:
+            self._say("ending with a checkpoint; once more ends at once")
+        else:
+            end_now(number)

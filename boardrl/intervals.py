@@ -14,7 +14,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: float, trials: int, *, confidence: float = CONFIDENCE) -> Interval:
+def wilson(successes: float, trials: float, *, confidence: float = CONFIDENCE) -> Interval:
     """The Wilson score interval of a share (Wilson 1927): honest near 0 and 1, unlike p ± z √(p(1-p)/n).
 
     (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n), with z the normal quantile of the confidence.
@@ -29,3 +29,13 @@ def wilson(successes: float, trials: int, *, confidence: float = CONFIDENCE) -> 
     low = 0.0 if successes == 0 else (middle - reach) / (1 + z2)
     high = 1.0 if successes == trials else (middle + reach) / (1 + z2)
     return Interval(low, high)
+
+
+def of_games(wins: int, games: int, effective: float) -> Interval:
+    """The Wilson interval of a win rate over games of which some repeat others.
+
+    Args:
+      effective: how many independent observations the games are (boardrl.observations).
+    """
+    # Without repeats the counts themselves, which rounding has not touched.
+    return wilson(wins, games) if effective == games else wilson(wins / games * effective, effective)

@@ -7,7 +7,7 @@ import difflib
 from importlib import metadata
 from typing import Any
 
-from boardrl import options
+from boardrl import machine, options
 from boardrl.errors import UserError
 from boardrl.game import Game
 
@@ -23,7 +23,9 @@ def make(text: str) -> Game[Any]:
     """The game of a text like `pig` or `pig:players=3,target=30`."""
     name, _, rest = text.partition(":")
     cls = load(name.strip())
-    return cls(**options.parse(rest, options.of_dataclass(cls), f"game {name.strip()!r}"))
+    game = cls(**options.parse(rest, options.of_dataclass(cls), f"game {name.strip()!r}"))
+    machine.check_game(game, text)
+    return game
 
 
 def load(name: str) -> type:

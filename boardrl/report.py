@@ -91,7 +91,7 @@ def strength_lines(run: Run, game: Game[Any]) -> list[str]:
 
 def commands(run: Run, game: Game[Any]) -> list[str]:
     """What a reader may type next: to go on, and to see each figure of the final evaluation again."""
-    lines = [f"python -m launch.train --resume={shlex.quote(str(run.path))}"]
+    lines = [resume_command(run)]
     for row in latest(run):
         lineup = ",".join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
         flags = {"game": run.config["game"], "players": lineup, "games": row["played"], "seed": row["seed"]}
@@ -100,6 +100,11 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
         lines.append(f"python -m launch.evaluate {shown}")
     return lines
+
+
+def resume_command(run: Run) -> str:
+    """The command that goes on with a run."""
+    return f"python -m launch.train --resume={shlex.quote(str(run.path))}"
 
 
 def latest(run: Run) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -18,6 +19,27 @@ from boardrl.policy import Policy, Uniform
 SHORT = 16  # the longest axis along which `sample` does without a cumsum
 BLOCK = 32  # entries that `sample` and `sample_evenly` take together
 BITS = 32  # of a word
+CERTAIN = 1e-6  # what is less likely than this does not count as possible
+MULTIPLIERS = (0x9E3779B1, 0x85EBCA77)  # odd, of two hashes of a game's moves
+
+
+class Course(NamedTuple):
+    """The moves of a game so far, as far as is needed to tell which games repeat others."""
+
+    moves: tuple[Array, Array]  # two [] uint32: hashes of all moves, actions and outcomes
+    drawn: Array  # [] bool: a move was drawn at random where others were possible
+
+    def moved(self, move: Array, drawn: Array) -> Course:
+        """The course with another move."""
+        mixed = [
+            (had ^ (move + 1).astype(jnp.uint32)) * jnp.uint32(multiplier)
+            for had, multiplier in zip(self.moves, MULTIPLIERS, strict=True)
+        ]
+        first, second = (hashed ^ (hashed >> 15) for hashed in mixed)
+        return Course((first, second), self.drawn | drawn)
+
+
+NO_MOVES = Course((np.uint32(0), np.uint32(0)), np.bool_(False))  # type: ignore[arg-type]
 
 
 class Lanes(NamedTuple):
@@ -25,6 +47,7 @@ class Lanes(NamedTuple):
 
     state: Any  # [B] states
     steps: Array  # [B] int32: actions and outcomes since the game began
+    course: Course | None = None  # [B] where somebody asks which games repeat others
 
 
 class Ended(NamedTuple):
@@ -34,17 +57,19 @@ class Ended(NamedTuple):
     cut: Array  # [B] bool: reached `max_steps` without an end
     returns: Array  # [B, P]: meaningful where over
     length: Array  # [B] int32: steps of the game: meaningful where over
+    course: Course | None = None  # [B] where the lanes have one
 
 
-def start(game: Game[Any], num_lanes: int) -> Lanes:
+def start(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
     """B fresh games, spread over all local devices as far as B can be divided among them."""
-    return spread(fresh(game, num_lanes))
+    return spread(fresh(game, num_lanes, courses=courses))
 
 
-def fresh(game: Game[Any], num_lanes: int) -> Lanes:
-    """B fresh games on one device."""
-    state = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (num_lanes, *leaf.shape)), game.init())
-    return Lanes(state, jnp.zeros(num_lanes, jnp.int32))
+def fresh(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
+    """B fresh games on one device, with their courses if those are asked for."""
+    one = (game.init(), NO_MOVES if courses else None)
+    state, course = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (num_lanes, *leaf.shape)), one)
+    return Lanes(state, jnp.zeros(num_lanes, jnp.int32), course)
 
 
 def spread(batch: Any) -> Any:
@@ -71,6 +96,12 @@ def sample(weights: Array, uniform: Array) -> Array:
         return _sample_block(weights, uniform)
     running = jnp.cumsum(weights)
     return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
+
+
+def is_drawn(weights: Array) -> Array:
+    """[] whether a draw in proportion to [N] weights has several possible results."""
+    total = weights.sum()
+    return total - weights.max() > CERTAIN * total
 
 
 def _sample_block(weights: Array, uniform: Array) -> Array:
@@ -122,8 +153,16 @@ def _running_sum(values: Array) -> Array:
 
 def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
     """The state after its dice have fallen, if it waits for dice."""
-    outcome = sample(game.chance(state), uniform)
-    return select(game.actor(state) == CHANCE, settling(game)(state, outcome), state)
+    return _settle_chance(game, state, None, uniform)[0]
+
+
+def _settle_chance(game: Game[Any], state: Any, course: Course | None, uniform: Array) -> tuple[Any, Course | None]:
+    """`settle_chance` with the course of the game, if there is one."""
+    weights = game.chance(state)
+    outcome = sample(weights, uniform)
+    waits = game.actor(state) == CHANCE
+    after = select(waits, settling(game)(state, outcome), state)
+    return after, course and select(waits, course.moved(outcome, is_drawn(weights)), course)
 
 
 def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
@@ -131,8 +170,9 @@ def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tup
     waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
 
     def settle(lanes: Lanes) -> Lanes:
-        state = jax.vmap(functools.partial(settle_chance, game), (axis, 0), axis)(lanes.state, uniform)
-        return Lanes(state, lanes.steps + waits.astype(jnp.int32))
+        step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0, 0), (axis, 0))
+        state, course = step(lanes.state, lanes.course, uniform)
+        return Lanes(state, lanes.steps + waits.astype(jnp.int32), course)
 
     # A branch, which XLA on a CPU does not look into: it would compute the rolled state anew for all that follows.
     return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes), waits
@@ -140,12 +180,16 @@ def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tup
 
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
     """[] a legal action drawn from a softmax over [A] logits."""
+    return sample(action_weights(game, logits, state), uniform)
+
+
+def action_weights(game: Game[Any], logits: Array, state: Any) -> Array:
+    """[A] weights of the actions in a draw from a softmax over [A] logits: 0 for illegal ones, at most 1."""
     legal = game.legal(state)
     masked = jnp.where(legal, logits, -jnp.inf)
     top = masked.max()
     # Where a policy rules out every legal action, all of them are as good.
-    weights = jnp.where(jnp.isfinite(top), jnp.exp(masked - top), legal.astype(masked.dtype))
-    return sample(weights, uniform)
+    return jnp.where(jnp.isfinite(top), jnp.exp(masked - top), legal.astype(masked.dtype))
 
 
 def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, Ended]:
@@ -155,7 +199,9 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
     over = cut | (actor == TERMINAL)
     returns = jax.vmap(game.returns, axis)(lanes.state)
     state = jax.vmap(select, (0, None, axis), axis)(over, game.init(), lanes.state)
-    return Lanes(state, jnp.where(over, 0, lanes.steps)), Ended(over, cut, returns, lanes.steps)
+    course = lanes.course and jax.vmap(select, (0, None, 0))(over, NO_MOVES, lanes.course)
+    ended = Ended(over, cut, returns, lanes.steps, lanes.course)
+    return Lanes(state, jnp.where(over, 0, lanes.steps), course), ended
 
 
 def turn(
@@ -184,11 +230,11 @@ def _turn(
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
     def decide(lanes: Lanes) -> Lanes:
-        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
+        axes = (axis, 0, 0, None if seats is None else 0, 0, 0 if opening else None)
         opens = lanes.steps < opening if opening else None
-        step = functools.partial(_decide, game, policies)
-        state = jax.vmap(step, axes, axis)(lanes.state, due, seats, uniform_choice, opens)
-        return Lanes(state, lanes.steps + due.astype(jnp.int32))
+        step = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
+        state, course = step(lanes.state, lanes.course, due, seats, uniform_choice, opens)
+        return Lanes(state, lanes.steps + due.astype(jnp.int32), course)
 
     # A branch for the same reason as in `roll`.
     return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes), axis=axis)
@@ -213,12 +259,13 @@ def _decide(
     game: Game[Any],
     policies: Sequence[Policy],
     state: Any,
+    course: Course | None,
     due: Array,
     seat_of: Array | None,
     uniform: Array,
     opens: Array | None,
-) -> Any:
-    """The state after its actor's move, if one is due; where it `opens` the game, that is any."""
+) -> tuple[Any, Course | None]:
+    """The state and the course after its actor's move, if one is due; where it `opens` the game, that is any."""
     logits = policies[0].apply(policies[0].params, state)
     if seat_of is not None and len(policies) > 1:
         sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
@@ -228,11 +275,17 @@ def _decide(
         logits = jnp.where(opens, jnp.zeros_like(logits), logits)
     # Even play needs no softmax, which costs as much as the rules of a game with many actions.
     evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
-    action = sample_evenly(game.legal(state), uniform) if evenly else choose(game, logits, state, uniform)
-    return select(due, acting(game)(state, action), state)
+    if evenly:
+        weights = game.legal(state)
+        action = sample_evenly(weights, uniform)
+    else:
+        weights = action_weights(game, logits, state)
+        action = sample(weights, uniform)
+    after = select(due, acting(game)(state, action), state)
+    return after, course and select(due, course.moved(action, is_drawn(weights.astype(jnp.float32))), course)
 
 
-@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"), donate_argnames="lanes")
+@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"))
 def play(
     game: Game[Any],
     policies: tuple[Policy, ...],

@@ -110,7 +110,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
     return values
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _components(child):
     """All states with those of one strongly connected component together, children's components first.
 
@@ -163,7 +163,7 @@ def _components(child):
     return order, ends[:num_ends].copy()
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _settle(values, actor, child, chance, order, ends, component, sweeps):
     """Sweeps one component after another until a fair amount of work is done.
 
@@ -185,7 +185,7 @@ def _settle(values, actor, child, chance, order, ends, component, sweeps):
     return component, sweeps
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _update(values, actor, child, chance, n):
     """Sets v(s) from the newest values of what follows; returns by how much it moved.
 
@@ -223,7 +223,7 @@ def _update(values, actor, child, chance, n):
     return change
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _optimal(values, actor, child, num_actions):
     """[N, A] bool: the actions that nothing beats, at decisions."""
     optimal = np.zeros((len(actor), num_actions), np.bool_)

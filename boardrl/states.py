@@ -105,7 +105,7 @@ def _expand(game: Game[Any], rows: Array, salt: Array) -> _Expanded:
     return jax.vmap(expand)(rows)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _intern(slots, rows, known, new, hashes, found):
     """Gives each new row its number, the old one if it was met before; returns how many are known by then.
 

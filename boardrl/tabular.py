@@ -10,7 +10,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import functools
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import hash_table, host, players, q_kernel, registry, rewards
+from boardrl import hash_table, host, machine, players, q_kernel, registry, rewards
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, settling
 from boardrl.hash_table import Table
@@ -171,7 +170,7 @@ class Kernel(NamedTuple):
                 first += games
             return pages
 
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        with concurrent.futures.ThreadPoolExecutor(machine.num_cores()) as threads:
             for pages in threads.map(play_block, [numbers[n : n + GAMES] for n in range(0, len(numbers), GAMES)]):
                 yield from pages
 

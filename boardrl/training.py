@@ -22,7 +22,7 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import jax
@@ -31,7 +31,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl import plots, report
+from boardrl import interrupt, machine, options, plots, report
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -41,6 +41,7 @@ from boardrl.policy import Policy
 from boardrl.progress import Bar, track
 from boardrl.run import Run
 
+COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and some more end in the last update
 DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
 
 
@@ -117,22 +118,63 @@ class Diverged(UserError):
     """The numbers have left the finite."""
 
 
+SIZES = ("lanes", "window", "hidden", "capacity", "batch", "entries")  # settings that decide how much memory is used
+
+
+def check_size(task: Task, say: Callable[[str], None]) -> None:
+    """Refuses a training that does not fit into memory, and warns of rules that take long to compile.
+
+    Nothing is allocated for that: JAX knows the shapes of a TrainState without making one. It is there twice, as each
+    update makes the next state from the last, beside the observations of one update in an algorithm that has lanes.
+    """
+    config, game = task.config, task.game
+    if config.games >= COUNTABLE:
+        raise UserError(f"--games={config.games} cannot be counted; expected less than {COUNTABLE:,}")
+    state = jax.eval_shape(lambda: task.algorithm.init(config, game, jax.random.key(0)))
+    needs = {}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(state):
+        name = jax.tree_util.keystr(path, simple=True, separator=".")
+        needs[f"{name} {leaf.dtype.name}{list(leaf.shape)}"] = 2 * machine.tree_bytes(leaf)
+    turns = getattr(config, "lanes", 0) * getattr(config, "window", 0) + getattr(config, "batch", 0)
+    needs[f"observations of {turns:,} turns"] = turns * 4 * math.prod(game.spec.obs_shape)
+    final = task.schedule.final_games
+    needs[f"results of {final:,} games"] = final * 16 * game.spec.num_players
+    sizes = {name: getattr(config, name) for name in SIZES if hasattr(config, name)} | {"final_games": final}
+    machine.require(
+        sum(needs.values()),
+        f"this training of {game.spec.name}, of which {max(needs, key=lambda name: needs[name])} is the largest part,",
+        f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game",
+        free=machine.free_device_memory(),
+    )
+    if warning := machine.compile_warning(game):
+        say(f"note: {warning}")
+
+
 def train(task: Task, run: Run) -> Outcome:
     """Trains until `config.games` games have ended, from the newest checkpoint of the run if there is one."""
-    with track("train", task.config.games, "games") as bar, Interrupts(bar.say) as interrupts:
+    with (
+        interrupt.keeping(lambda: _kept(run)),
+        track("train", task.config.games, "games") as bar,
+        Interrupts(bar.say) as interrupts,
+    ):
         session = _Session(task, run, bar, interrupts)
         try:
             session.train()
             strengths = session.evaluate(final=True)
         except Interrupted:
             session.save()
-            session.show("interrupted")
+            report.write(run, task.game, status="interrupted")  # the plot of the last evaluation is good enough
             return Outcome(session.state, (), interrupted=True)
         except Diverged as divergence:
             session.show(f"stopped: {divergence}")
             raise
         session.show("finished")
         return Outcome(session.state, strengths, interrupted=False)
+
+
+def _kept(run: Run) -> str:
+    """What is there to go on from when the process has to end at once."""
+    return f"kept is the checkpoint of update {run.newest():,}; to go on: {report.resume_command(run)}"
 
 
 class _Session:

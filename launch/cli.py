@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import errno
 import inspect
 import os
 import pathlib
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from absl import flags
 
-from boardrl import config, options
+from boardrl import config, interrupt, machine, options
 from boardrl.errors import UserError
 
 
@@ -40,9 +42,33 @@ def run(
 ) -> NoReturn:
     """Calls `main(settings)`, with the settings of every section of `more` as further arguments, and exits.
 
-    Exit codes: 0 done, 2 the user's mistake (one sentence on stderr), 130 Ctrl-C, anything else a bug.
+    Exit codes: 0 done, 2 the user's mistake or too little memory or disk for it (one sentence on stderr), 130 Ctrl-C,
+    143 SIGTERM, anything else a bug. Either signal ends the process within two seconds, whatever is under way; not so
+    where `argv` is given, as the process is somebody else's then.
     """
     arguments = list(sys.argv if argv is None else argv)
+    code: Any
+    with contextlib.nullcontext() if argv is not None else interrupt.Command() as command:
+        try:
+            code = _call(main, settings, more, arguments)
+        except SystemExit as stop:
+            code = stop.code
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            code = interrupt.EXIT_CODE
+        if code == interrupt.EXIT_CODE and command is not None and command.number:
+            sys.stdout.flush()
+            interrupt.leave(interrupt.exit_code(command.number))
+    sys.exit(code)
+
+
+def _call(
+    main: Callable[..., None],
+    settings: type,
+    more: Callable[[Any], More] | None,
+    arguments: Sequence[str],
+) -> int:
+    """Calls `main` with what the arguments say; the exit code."""
     wants_help = any(a in ("--help", "-help", "-h", "--helpfull") for a in arguments)
     arguments = [a for a in arguments if a not in ("--help", "-help", "-h", "--helpfull")]
     try:
@@ -60,7 +86,7 @@ def run(
                 config.define(section.config, values, section.defaults)
         if wants_help:
             print(_help(main, sections))
-            sys.exit(0)
+            return 0
         _, *rest = values(arguments)
         if rest:
             raise UserError(f"unexpected argument {rest[0]!r}: expected only flags like --name=value; see --help")
@@ -69,22 +95,29 @@ def run(
     except flags.UnrecognizedFlagError as error:
         near = difflib.get_close_matches(error.flagname, list(values), 1)
         hint = f" (did you mean --{near[0]}?)" if near else ""
-        _fail(f"unknown flag --{error.flagname}{hint}; see --help for all flags")
+        return _fail(f"unknown flag --{error.flagname}{hint}; see --help for all flags")
     except flags.Error as error:
-        _fail(f"{error}; see --help")
+        return _fail(f"{error}; see --help")
     except UserError as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return _fail(str(error))
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    sys.exit(0)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        return _fail(f"{error.filename or 'a file'} cannot be written: {error.strerror}; make room and try again")
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):  # as XLA says it
+            raise
+        free = machine.text(machine.free_memory())
+        return _fail(f"out of memory ({str(error).partition(chr(10))[0]}), {free} are free; choose smaller sizes")
+    return 0
 
 
-def _fail(sentence: str) -> NoReturn:
+def _fail(sentence: str) -> int:
+    """Prints an error; the exit code for it."""
     print(f"error: {' '.join(sentence.split())}", file=sys.stderr)
-    sys.exit(2)
+    return 2
 
 
 def _help(main: Callable[..., None], sections: Sequence[Section]) -> str:

@@ -7,22 +7,30 @@ A player is random, perfect (small games), greedy or a strategy that the game of
 parentheses as in hold(total=15); a searcher as in negascout(ms=50,kilobytes=1024) or expectimax(depth=2); a run
 directory or a checkpoint in it; or a class of your own as package.module:Class, whose choose(game, state, rng) returns
 an action. An unknown name lists what the game knows.
+
+Ctrl-C shows the table of what was played. With --resume=FILE the games are kept in that file as they finish; the same
+command then goes on, however it was stopped, to the same numbers as if it never had been.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import sys
+from typing import Any, Protocol
 
 import rich.table
 from rich.text import Text
 
-from boardrl import arena, progress, registry, round_robin
+from boardrl import arena, interrupt, progress, registry, round_robin
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
+from boardrl.kept import Kept
+from boardrl.match_record import Record
 from boardrl.players import Player
 from launch import cli, lineup, output
+
+OPENING = "--opening=N begins every game with N random moves"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +45,7 @@ class Settings:
     round_robin: bool = setting(False, "every pair meets, and all are rated")
     json: str = setting("", "a file for the same numbers as JSON")
     overwrite: bool = setting(False, "replace that file if it exists")
+    resume: str = setting("", "a file that keeps the games as they finish; one that exists is gone on with")
     processes: int | None = setting(None, "for players that only run on the host; none: as many as there are cores")
 
 
@@ -46,41 +55,109 @@ def main(settings: Settings) -> None:
     players = lineup.make(settings.players, game)
     if settings.processes is not None and settings.processes < 1:
         raise UserError(f"--processes={settings.processes} is too few; expected at least 1")
-    play = _round_robin if settings.round_robin else _match
-    numbers, tables = play(game, players, settings)
-    console = output.console()
-    console.print(*tables, sep="\n")
+    resume = output.free_path("resume", settings.resume, overwrite=True)
+    kept = Kept(resume, _of_match(game, players, settings)) if resume else None
+    contest: Contest = (_RoundRobin if settings.round_robin else _Match)(game, players, settings, kept)
+
+    def stopped() -> str:
+        """Shows what was played so far; the sentence to end with."""
+        contest.save()
+        numbers, tables = contest.so_far()
+        if tables:
+            output.console().print(*tables, sep="\n")
+            sys.stdout.flush()
+        over, counted = contest.num_over, _num_games(numbers)
+        rounds = f", of which {counted:,} count (whole rounds, as short games are over first)" if counted < over else ""
+        on = "the same command goes on from there" if kept else "--resume=FILE keeps the games of a match to go on with"
+        return f"stopped with {over:,} of {contest.num_games:,} games over{rounds}; {on}"
+
+    try:
+        with interrupt.keeping(stopped):
+            contest.play()
+    except KeyboardInterrupt:
+        print(stopped(), file=sys.stderr)
+        sys.exit(interrupt.EXIT_CODE)
+    numbers, tables = contest.so_far()
+    output.console().print(*tables, sep="\n")
     output.write_json(path, numbers)
+
+
+def _of_match(game: Game[Any], players: list[Player], settings: Settings) -> dict[str, Any]:
+    """What the games of a match depend on."""
+    texts = [player.text or player.name for player in players]
+    same = {name: getattr(settings, name) for name in ("games", "seed", "opening", "round_robin")}
+    return {"game": registry.describe(game), "players": texts, **same}
+
+
+class Contest(Protocol):
+    """A match or a round robin."""
+
+    num_games: int  # in all
+
+    @property
+    def num_over(self) -> int: ...
+
+    def play(self) -> None: ...
+
+    def save(self) -> None: ...
+
+    def so_far(self) -> tuple[dict[str, Any], list[Any]]:
+        """The numbers for the JSON file, and what the terminal shows: nothing where no game counts yet."""
+
+
+def _num_games(numbers: dict[str, Any]) -> int:
+    return sum(pair["games"] for pair in numbers["pairs"]) if "pairs" in numbers else numbers["games"]
 
 
 # --- one match --------------------------------------------------------------------------------------------------------
 
 
-def _match(game: Game[Any], players: list[Player], settings: Settings) -> tuple[dict[str, Any], list[Any]]:
-    with progress.track("playing", settings.games, "games") as bar:
-        result = arena.match(
-            game,
-            players,
-            num_games=settings.games,
-            seed=settings.seed,
-            opening=settings.opening,
-            bar=bar,
-            processes=settings.processes,
-        )
-    numbers = {
-        "game": registry.describe(game),
-        "seed": result.seed,
-        "games": result.num_games,
-        "opening": settings.opening,
-        "cut": result.cut,
-        "players": [{**score._asdict(), "seats": [seat._asdict() for seat in score.seats]} for score in result.players],
-    }
-    return numbers, match_tables(numbers)
+class _Match:
+    def __init__(self, game: Game[Any], players: list[Player], settings: Settings, kept: Kept | None) -> None:
+        self.game, self.players, self.settings = game, players, settings
+        self.num_games, self.record = settings.games, Record(kept)
+
+    @property
+    def num_over(self) -> int:
+        return self.record.num_over
+
+    def save(self) -> None:
+        self.record.save()
+
+    def play(self) -> None:
+        with progress.track("playing", self.num_games, "games") as bar:
+            arena.match(
+                self.game,
+                self.players,
+                num_games=self.num_games,
+                seed=self.settings.seed,
+                opening=self.settings.opening,
+                bar=bar,
+                processes=self.settings.processes,
+                record=self.record,
+            )
+
+    def so_far(self) -> tuple[dict[str, Any], list[Any]]:
+        result = arena.score(self.players, self.record.played(), seed=self.settings.seed)
+        numbers = {
+            "game": registry.describe(self.game),
+            "seed": result.seed,
+            "games": result.num_games,
+            "distinct": result.distinct,
+            "observations": result.observations,
+            "opening": self.settings.opening,
+            "cut": result.cut,
+            "players": [
+                {**score._asdict(), "seats": [seat._asdict() for seat in score.seats]} for score in result.players
+            ],
+        }
+        return numbers, match_tables(numbers, self.num_games) if result.num_games else []
 
 
-def match_tables(numbers: dict[str, Any]) -> list[Any]:
-    """What the terminal shows of a match, from the numbers that go into the JSON file."""
-    title = f"{numbers['game']}: {numbers['games']:,} games, seed {numbers['seed']}" + _cut(numbers["cut"])
+def match_tables(numbers: dict[str, Any], num_games: int) -> list[Any]:
+    """What the terminal shows of a match of so many games, from the numbers that go into the JSON file."""
+    games = _of(numbers["games"], num_games)
+    title = f"{numbers['game']}: {games} games, seed {numbers['seed']}" + _cut(numbers["cut"])
     total = _table(title, "player", "win rate (95 %)", "wins", "draws", "losses", "points", "places")
     by_seat = _table("by seat", "player", "seat", "games", "wins", "win rate (95 %)")
     for score in numbers["players"]:
@@ -90,33 +167,56 @@ def match_tables(numbers: dict[str, Any]) -> list[Any]:
         by_seat.add_section()
         for index, seat in enumerate(score["seats"]):
             by_seat.add_row(Text(score["name"]), str(index), str(seat["games"]), str(seat["wins"]), _rate(seat))
-    return [total, by_seat]
+    repeats = []
+    if numbers["observations"] < numbers["games"]:
+        repeats = [
+            f"only {numbers['distinct']:,} of the {numbers['games']:,} games are different, as nothing is left to "
+            f"chance: the intervals rest on {_number(numbers['observations'])}; {OPENING}"
+        ]
+    return [total, by_seat, *repeats]
 
 
 # --- a round robin ----------------------------------------------------------------------------------------------------
 
 
-def _round_robin(game: Game[Any], players: list[Player], settings: Settings) -> tuple[dict[str, Any], list[Any]]:
-    num_pairs = len(players) * (len(players) - 1) // 2
-    with progress.track("playing", num_pairs * settings.games, "games") as bar:
-        result = round_robin.play(
-            game,
-            players,
-            num_games=settings.games,
-            seed=settings.seed,
-            opening=settings.opening,
-            bar=bar,
-            processes=settings.processes,
-        )
-    numbers = {
-        "game": registry.describe(game),
-        "seed": result.seed,
-        "games": result.num_games,
-        "opening": settings.opening,
-        "players": [player._asdict() for player in result.players],
-        "pairs": [pair._asdict() for pair in result.pairs],
-    }
-    return numbers, round_robin_tables(numbers)
+class _RoundRobin:
+    def __init__(self, game: Game[Any], players: list[Player], settings: Settings, kept: Kept | None) -> None:
+        self.game, self.players, self.settings = game, players, settings
+        self.num_games = len(players) * (len(players) - 1) // 2 * settings.games
+        self.records = round_robin.Records(kept)
+
+    @property
+    def num_over(self) -> int:
+        return self.records.num_over
+
+    def save(self) -> None:
+        self.records.save()
+
+    def play(self) -> None:
+        with progress.track("playing", self.num_games, "games") as bar:
+            round_robin.play(
+                self.game,
+                self.players,
+                num_games=self.settings.games,
+                seed=self.settings.seed,
+                opening=self.settings.opening,
+                bar=bar,
+                processes=self.settings.processes,
+                records=self.records,
+            )
+
+    def so_far(self) -> tuple[dict[str, Any], list[Any]]:
+        played = self.records.played()
+        result = round_robin.rank(self.players, played, num_games=self.settings.games, seed=self.settings.seed)
+        numbers = {
+            "game": registry.describe(self.game),
+            "seed": result.seed,
+            "games": result.num_games,
+            "opening": self.settings.opening,
+            "players": [player._asdict() for player in result.players],
+            "pairs": [pair._asdict() for pair in result.pairs],
+        }
+        return numbers, round_robin_tables(numbers) if result.pairs else []
 
 
 def round_robin_tables(numbers: dict[str, Any]) -> list[Any]:
@@ -125,17 +225,27 @@ def round_robin_tables(numbers: dict[str, Any]) -> list[Any]:
     scores = {(pair["first"], pair["second"]): pair["score"] for pair in numbers["pairs"]}
     scores |= {(second, first): 1 - score for (first, second), score in scores.items()}
     cut = sum(pair["cut"] for pair in numbers["pairs"])
-    title = f"{numbers['game']}: {numbers['games']:,} games a pair, seed {numbers['seed']}" + _cut(cut)
+    played, all_ = _num_games(numbers), len(players) * (len(players) - 1) // 2 * numbers["games"]
+    some = f" ({_of(played, all_)} in all)" if played < all_ else ""
+    title = f"{numbers['game']}: {numbers['games']:,} games a pair{some}, seed {numbers['seed']}" + _cut(cut)
     cross = _table(title + "; score of row against column", "", "player", *map(str, range(1, len(players) + 1)))
     for row, player in enumerate(players):
-        cells = [f"{scores[row, column]:.1%}" if row != column else "" for column in range(len(players))]
+        cells = [f"{scores[row, column]:.1%}" if (row, column) in scores else "" for column in range(len(players))]
         cross.add_row(str(row + 1), Text(player["name"]), *cells)
     rated = _table("ratings (mean 1500)", "player", "rating", "95 %", "score", "games")
     for player in sorted(players, key=lambda player: -player["rating"]):
         span = f"{player['low']:.0f} to {player['high']:.0f}"
         cells = [f"{player['rating']:.0f}", span, f"{player['score']:.1%}", str(player["games"])]
-        rated.add_row(Text(player["name"]), *cells)
-    return [cross, rated]
+        rated.add_row(Text(player["name"]), *(cells if player["games"] else []))
+    repeating = [pair for pair in numbers["pairs"] if pair["observations"] < pair["games"]]
+    repeats = []
+    if repeating:
+        least = min(repeating, key=lambda pair: pair["observations"])
+        repeats = [
+            f"in {len(repeating):,} of {len(numbers['pairs']):,} pairs games repeat, as nothing is left to chance: "
+            f"{least['games']:,} may count as {_number(least['observations'])}, here and in the ratings; {OPENING}"
+        ]
+    return [cross, rated, *repeats]
 
 
 def _table(title: str, *columns: str) -> rich.table.Table:
@@ -147,6 +257,14 @@ def _table(title: str, *columns: str) -> rich.table.Table:
 
 def _rate(score: dict[str, Any]) -> str:
     return f"{score['win_rate']:.2%} ({100 * score['low']:.2f} to {100 * score['high']:.2f})"
+
+
+def _of(games: int, wanted: int) -> str:
+    return f"{games:,}" if games == wanted else f"{games:,} of {wanted:,}"
+
+
+def _number(observations: float) -> str:
+    return f"{observations:,.4g}"
 
 
 def _cut(count: int) -> str:

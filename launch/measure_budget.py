@@ -21,7 +21,7 @@ import numpy as np
 import rich.console
 import rich.table
 
-from boardrl import host, players, progress, registry
+from boardrl import host, machine, players, progress, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
@@ -58,7 +58,7 @@ def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     cases = ((config.game, config.player),) if config.player else CASES
     searchers = [make(game, player) for game, player in cases]
-    num_busy = config.busy or os.cpu_count() or 1
+    num_busy = config.busy or machine.num_cores()
     content = []
     with busy(num_busy):
         for (game, player), searcher in zip(cases, searchers, strict=True):

@@ -112,6 +112,7 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         schedule,
         settings.seed,
     )
+    training.check_size(task, lambda line: print(line, file=sys.stderr))
     with open_run(settings, game, asked) as run:
         print(f"{settings.algo} on {asked['game']} in {run.path}", file=sys.stderr)
         outcome = training.train(task, run)

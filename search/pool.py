@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
-import os
 import queue
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from boardrl import machine
 from search.searcher import Searcher
 
 Item = TypeVar("Item")
@@ -18,7 +18,7 @@ class Pool:
     """Compiled code lets other threads run, so that threads are enough; all searchers share one evaluator."""
 
     def __init__(self, make: Callable[[], Searcher], *, workers: int | None = None) -> None:
-        self.searchers = [make() for _ in range(workers or num_cores())]
+        self.searchers = [make() for _ in range(workers or machine.num_cores())]
         self._threads = concurrent.futures.ThreadPoolExecutor(len(self.searchers))
         self._idle: queue.SimpleQueue[Searcher] = queue.SimpleQueue()
         for searcher in self.searchers:
@@ -40,8 +40,3 @@ class Pool:
                 self._idle.put(searcher)
 
         return list(self._threads.map(one, items))
-
-
-def num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

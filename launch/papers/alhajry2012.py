@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from boardrl import arena, intervals, players, progress
+from boardrl.kept import Kept
 from games.ludo import Ludo
 from games.ludo.strategies import Threat
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, Item, mean, share
-from launch.papers.kept import Kept
 
 TOLERANCE = 1.5  # points, to the numbers of the earlier simulation
 

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import host_match, players, progress, registry
+from boardrl import host_match, machine, players, progress, registry
 from boardrl.game import Game
+from boardrl.kept import Kept
 from boardrl.players import Player
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, mean, share
-from launch.papers.kept import Kept
 from search.player import SearchPlayer
-from search.pool import num_cores
 
 GAME = "jumper:size=6"
 OPENING = 4  # moves at random; two games have the same, with colours exchanged
@@ -94,7 +93,7 @@ def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[
 
     done = games - len(missing)
     with (
-        concurrent.futures.ThreadPoolExecutor(num_cores()) as threads,
+        concurrent.futures.ThreadPoolExecutor(machine.num_cores()) as threads,
         progress.track("under the limits", games, "games", done=done) as bar,
     ):
         waiting = [threads.submit(one, number) for number in missing]

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from boardrl import atomic, checkpoint, host_match, plots, progress, registry
+from boardrl.kept import Kept
 from boardrl.run import CHECKPOINTS
 from games.jumper.rules import BLACK, WHITE
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, mean
-from launch.papers.kept import Kept
 
 SIZES = (4, 5, 6)
 POINTS = 10  # of a curve, beside the first

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from boardrl import arena, progress, registry
+from boardrl.kept import Kept
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, share
-from launch.papers.kept import Kept
 
 OPENING = 4  # moves at random, as players who leave nothing to chance would play one game over and over
 

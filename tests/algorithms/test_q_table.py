@@ -49,7 +49,7 @@ def test_pig_is_solved():
 def test_threads_and_a_stop_change_nothing(monkeypatch, tmp_path):
     config = dataclasses.replace(SMALL, epsilon_end=0.2)
     whole, _ = train(config, PIG, 6)
-    monkeypatch.setattr(tabular.os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(tabular.machine, "num_cores", lambda: 5)
     monkeypatch.setattr(tabular, "GAMES", 7)
     half, _ = train(config, PIG, 3)
     checkpoint.save(tmp_path, half, notes={})

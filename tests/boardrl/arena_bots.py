@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,17 @@ class Moody:
         self.moves += 1
         free = np.flatnonzero(state.board == 0)
         return int(free[-1] if self.moves > self.patience else rng.choice(free))
+
+
+@dataclasses.dataclass
+class Slow:
+    """Takes its time, and then any legal action."""
+
+    ms: float = 20.0
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        time.sleep(self.ms / 1e3)
+        return int(rng.choice(np.flatnonzero(game.legal(state))))
 
 
 class Cheat:

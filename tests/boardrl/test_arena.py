@@ -74,8 +74,9 @@ def test_places_points_and_seats_are_counted():
         assert score.points == 1.0
         assert [seat.games for seat in score.seats] == [10, 10, 10, 10]
         assert [seat.win_rate for seat in score.seats] == [1.0, 0.0, 0.0, 0.0]
-        assert (score.low, score.high) == intervals.wilson(10, 40)
-        assert (score.seats[1].low, score.seats[1].high) == intervals.wilson(0, 10)
+        # Nothing is left to chance: the same game ten times for each of four seatings.
+        assert (score.low, score.high) == intervals.wilson(1, 4)
+        assert (score.seats[1].low, score.seats[1].high) == intervals.wilson(0, 1)
 
 
 def test_a_shared_best_is_a_draw():
@@ -172,6 +173,9 @@ def test_the_bar_hears_of_every_game():
 
         def update(self, done, note=""):
             self.heard.append(done)
+
+        def restart(self, done):
+            raise AssertionError("nothing was there before")
 
     game = Fixed((2.0, 1.0, 1.0, 0.0))
     arena.match(game, randoms(game), num_games=3001, seed=0, bar=Bar())

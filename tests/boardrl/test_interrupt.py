@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from boardrl import interrupt
 from boardrl.interrupt import EXIT_CODE, Interrupted, Interrupts
 
 
@@ -68,3 +69,56 @@ def test_the_second_signal_ends_even_a_stuck_process():
     finally:
         process.kill()
         process.communicate()
+
+
+STUCK = (
+    "import contextlib, hashlib, time\n"
+    "from boardrl import interrupt\n"
+    "with interrupt.Command(), interrupt.keeping(lambda: 'kept is all'):\n"
+    "    print('ready', flush=True)\n"
+    "    {work}\n"
+)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "work",
+    [
+        "hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)",
+        "exec('while True:\\n with contextlib.suppress(BaseException):\\n  time.sleep(99)')",
+    ],
+)
+def test_a_command_that_does_not_listen_ends_all_the_same(work, number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK.format(work=work)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        sent = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(timeout=20) == 128 + number
+        assert interrupt.GRACE_SECONDS < time.monotonic() - sent < 5
+        assert process.stderr.read() == "interrupted; kept is all\n"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_command_that_listens_ends_by_itself():
+    """And a training inside of it hears the signal too, and passes it on."""
+    with interrupt.Command() as command:
+        with Interrupts(lambda _: None) as interrupts:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.05)
+            assert interrupts.asked
+        assert command.number == signal.SIGTERM
+
+    def work():
+        with interrupt.Command():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    time.sleep(interrupt.GRACE_SECONDS + 0.5)  # nothing ends this process any more

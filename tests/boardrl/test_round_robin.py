@@ -44,6 +44,9 @@ def test_tic_tac_toe_is_ranked():
         def update(self, done, note=""):
             heard.append(done)
 
+        def restart(self, done):
+            raise AssertionError("nothing was there before")
+
     lineup = make_lineup("random,perfect,greedy", game)
     result = round_robin.play(game, lineup, num_games=200, seed=1, bar=Bar())
     assert heard[-1] == 600

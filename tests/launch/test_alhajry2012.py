@@ -5,9 +5,9 @@ import json
 import pytest
 
 from boardrl import arena, players
+from boardrl.kept import Kept
 from games.ludo import Ludo
 from launch.papers import alhajry2012, trained
-from launch.papers.kept import Kept
 
 GAMES = 40
 

@@ -1,6 +1,7 @@
 """Flags, help, and one sentence with exit code 2 for a mistake."""
 
 import dataclasses
+import errno
 
 import pytest
 
@@ -77,3 +78,35 @@ def test_errors_of_the_user_have_no_traceback_and_bugs_do(capsys):
 
     with pytest.raises(ValueError, match="a bug"):
         cli.run(broken, Settings, argv=["program"])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("Unable to allocate 7.28 TiB"), "out of memory (Unable to allocate 7.28 TiB), "),
+        (RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes.\nmore"), "out of memory (RESOURCE_EXHAU"),
+        (OSError(errno.ENOSPC, "No space left on device", "/x/y"), "/x/y cannot be written: No space left on device; "),
+    ],
+)
+def test_too_little_memory_or_disk_is_one_sentence(capsys, error, words):
+    def greedy(_):
+        raise error
+
+    code, out, err = run(capsys, main=greedy)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"error: {words}")
+
+
+def test_other_errors_of_the_system_are_bugs():
+    def broken(_):
+        raise FileNotFoundError(errno.ENOENT, "No such file", "/x/y")
+
+    with pytest.raises(FileNotFoundError):
+        cli.run(broken, Settings, argv=["program"])
+
+
+def test_ctrl_c_has_its_exit_code(capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    assert run(capsys, main=interrupted) == (130, "", "interrupted\n")

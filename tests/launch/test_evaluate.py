@@ -134,3 +134,23 @@ def test_the_whole_command_with_a_bot_in_other_processes(tmp_path):
     first, second = stored["players"]
     assert (first["name"], first["wins"] + second["wins"]) == ("arena_bots:Careful(total=6)", 20)
     assert first["name"] in done.stdout
+
+
+def test_games_that_repeat_are_reported_in_one_line(tmp_path, capsys):
+    """Two players who leave nothing to chance: one game from each side, and intervals of those two."""
+    path = tmp_path / "out.json"
+    pair = "--players=minimax(depth=1),minimax(depth=2)"
+    assert run("--game=tic_tac_toe", pair, "--games=20", "--processes=1", f"--json={path}") == 0
+    stored = json.loads(path.read_text())
+    assert (stored["games"], stored["distinct"], stored["observations"]) == (20, 2, 2.0)
+    for player in stored["players"]:
+        assert (player["low"], player["high"]) == intervals.wilson(player["wins"] / 10, 2)
+    line = (
+        "only 2 of the 20 games are different, as nothing is left to chance: the intervals rest on 2; "
+        "--opening=N begins every game with N random moves\n"
+    )
+    assert capsys.readouterr().out.endswith(line)
+    assert run("--game=tic_tac_toe", pair, "--games=20", "--processes=1", "--round_robin") == 0
+    assert "in 1 of 1 pairs games repeat, as nothing is left to chance: 20 may count as 2, " in capsys.readouterr().out
+    assert run("--game=tic_tac_toe", pair, "--games=20", "--processes=1", "--opening=2") == 0
+    assert "nothing is left to chance" not in capsys.readouterr().out

@@ -125,6 +125,11 @@ def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> N
         assert result.value[0] == value(position, 9)
 
 
+def test_more_memory_than_the_machine_has_is_refused() -> None:
+    with pytest.raises(UserError, match=r"kilobytes=99999999999 in .* needs 64\.0 TB of memory, and .* are free; give"):
+        searcher("negascout", Budget(kilobytes=99999999999))
+
+
 def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
     game_clock = GameClock(1000.0, 5)
     shares = []
