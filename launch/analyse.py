@@ -14,8 +14,7 @@ from typing import Any
 
 from boardrl import host, registry
 from boardrl.config import setting
-from boardrl.errors import UserError
-from launch import cli, output, watch
+from launch import cli, output, positions, watch
 from search import evaluators, kinds, line
 from search.budget import Budget
 from search.searcher import Result, Searcher
@@ -37,23 +36,12 @@ def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
     kinds.find(config.searcher).refuse(config.searcher, game)
-    state = read_position(game, config.position)
+    state = positions.read(game, config.position)
+    watch.note_if_unlimited(config)
     facet = host.lowered(game) if config.lowered else host.of(game)
     evaluator = evaluators.default(facet, config.weights) if config.evaluate else evaluators.none(facet)
     searcher = Searcher(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
     show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
-
-
-def read_position(game: Any, path: str) -> Any:
-    """The state in a file, or the first one."""
-    if not path:
-        return game.init()
-    if not hasattr(game, "from_text"):
-        raise UserError(f"{game.spec.name} cannot read positions; leave out --position to begin with the first")
-    try:
-        return game.from_text(pathlib.Path(path).read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the position in {path!r}: {error}; give a text file") from error
 
 
 def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class Searcher:
         for depth in range(1 if self.options.deepening else depth_limit, depth_limit + 1):
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
-                raise UserError(kinds.dice_sentence(self.kind.name, self.game))
+                raise kinds.dice_met(self.kind.name, self.game)
             if control[clock.STOPPED]:
                 break
             exact = control[clock.CUTS] == 0

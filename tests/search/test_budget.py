@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
 from boardrl import registry
 from boardrl.errors import UserError
+from boardrl.game import Spec
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
 from search import clock, kinds
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
@@ -111,14 +116,63 @@ def test_what_is_no_budget_is_refused(field: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("game", "kind", "words"),
     [
-        ("pig:players=3", "alphabeta", "has 3; use maxn or paranoid"),
+        ("pig:players=3", "alphabeta", "has 3; use paranoid"),
         ("pig", "negascout", "dice of pig; use expectimax"),
-        ("pig:players=4", "expectimax", "has 4; use maxn or paranoid"),
+        ("pig:players=4", "expectimax", "has 4; use paranoid"),
     ],
 )
 def test_a_game_that_does_not_fit_is_refused_with_what_does(game: str, kind: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         searcher(kind, Budget(depth=1), game)
+
+
+@dataclasses.dataclass(frozen=True)
+class Summed(Pig):
+    """Pig whose returns are said to add up to something else."""
+
+    total: float | None = None
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, return_sum=self.total)
+
+
+@dataclasses.dataclass(frozen=True)
+class SummedTicTacToe(TicTacToe):
+    total: float | None = None
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, return_sum=self.total)
+
+
+KINDS_OF_GAMES = [
+    TicTacToe(),
+    SummedTicTacToe(),
+    SummedTicTacToe(total=1.0),
+    *(Pig(players=players) for players in (2, 3)),
+    *(Summed(players=players, total=total) for players in (2, 3) for total in (None, 1.0)),
+]
+
+
+@pytest.mark.parametrize("game", KINDS_OF_GAMES, ids=repr)
+def test_what_is_suggested_plays_the_game(game: Any) -> None:
+    accepted, suggestions = [], []
+    for kind in kinds.KINDS.values():
+        try:
+            kind.refuse(kind.name, game)
+            accepted.append(kind.name)
+        except UserError as error:
+            suggestions.append(re.split(", | or ", str(error).rpartition("; use ")[2]))
+    assert suggestions == [accepted] * len(suggestions)
+    assert "maxn" in accepted
+
+
+def test_dice_that_come_as_a_surprise_are_not_suggested_away() -> None:
+    """A search may meet dice where `has_dice` has seen none, as in a game that only deals."""
+    names = str(kinds.dice_met("alphabeta", TicTacToe())).rpartition("; use ")[2]
+    assert names.startswith("expectimax, paranoid")
+    assert not {"minimax", "alphabeta", "negascout"} & set(re.split(", | or ", names))
 
 
 def test_a_game_that_only_deals_at_random_is_searched_after_the_deal() -> None:
