@@ -13,10 +13,10 @@ from boardrl.errors import UserError
 SUFFIX = ".tmp"  # of what is not yet in place; left over only by a process that was killed
 
 
-def write(path: pathlib.Path, data: bytes) -> None:
-    """Replaces a file in one step."""
+def write(path: pathlib.Path, data: bytes, *, then: str = "try again") -> None:
+    """Replaces a file in one step; `then` as in `writing`."""
     draft = temporary(path)
-    with writing(path, draft):
+    with writing(path, draft, then=then):
         draft.write_bytes(data)
         sync(draft)
         draft.replace(path)
@@ -36,9 +36,19 @@ def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str 
         if draft is not None:
             _remove(draft)
         raise UserError(
-            f"{str(path)!r} cannot be written: {error.strerror or error}; make room there or mend its permissions, "
+            f"{str(path)!r} cannot be written: {error.strerror or error}; make room there or fix its permissions, "
             f"then {then}"
         ) from None
+
+
+def reserve(folder: pathlib.Path, num_bytes: int) -> None:
+    """Raises OSError if a folder has no room for so many bytes, by allocating them for a moment."""
+    draft = temporary(folder / "room")
+    try:
+        with draft.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(num_bytes, 1))
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def place(draft: pathlib.Path, folder: pathlib.Path) -> None:

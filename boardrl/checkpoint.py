@@ -20,6 +20,7 @@ from boardrl.errors import UserError
 FORMAT = 1
 MANIFEST = "manifest.json"
 ARRAYS = "arrays"  # the orbax folder
+ROOM, ROOM_AN_ARRAY = 96 << 10, 1 << 10  # bytes on the disk beside those of the arrays, at most
 
 
 class Damaged(Exception):
@@ -54,6 +55,8 @@ def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathl
 
 def _write(draft: pathlib.Path, state: Any, notes: Mapping[str, Any]) -> None:
     arrays = {name: np.asarray(leaf) for name, leaf in _named(state).items()}
+    # A full disk is found here, and not by orbax, whose threads print page upon page about it.
+    atomic.reserve(draft, ROOM + sum(ROOM_AN_ARRAY + array.nbytes for array in arrays.values()))
     _write_arrays(draft / ARRAYS, {name: array for name, array in arrays.items() if array.size})
     manifest = Manifest(
         updates=int(state.updates),

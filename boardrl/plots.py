@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boardrl import atomic
 from boardrl.run import Run
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def write(run: Run, printed: Printed) -> None:
     """Replaces learning_curve.png."""
     title = f"{run.config['algo']} on {run.config['game']}, seed {run.config['seed']}"
     picture = learning_curve(run.logs["metrics.jsonl"], run.logs["speed.jsonl"], title, printed)
-    atomic.write(run.path / "learning_curve.png", picture)
+    run.write("learning_curve.png", picture)
 
 
 def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, printed: Printed) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import pathlib
+import sys
 from importlib import metadata
 from typing import Any
 
@@ -41,12 +43,25 @@ def load(name: str) -> type:
     try:
         cls = point.load()
     except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"game {name!r} cannot be loaded from {point.value!r}: {error}; reinstall its package"
-        ) from error
+        reason = _shadowed(point.module) or f"{error}; fix its entry point, or reinstall its package"
+        raise UserError(f"game {name!r} cannot be loaded from {point.value!r}: {reason}") from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         raise UserError(f"game {name!r} at {point.value!r} is not a dataclass; see docs/adding_a_game.md")
     return cls
+
+
+def _shadowed(module: str) -> str | None:
+    """What to say where a folder without code has been imported in place of an installed package."""
+    found = sys.modules.get(module.partition(".")[0])
+    folders = list(getattr(found, "__path__", ()))
+    if not folders or getattr(found, "__file__", None) is not None:
+        return None
+    parent = pathlib.Path(folders[0]).resolve().parent
+    where = "the current folder" if parent == pathlib.Path.cwd() else "a folder on Python's path"
+    return (
+        f"Python takes the folder {folders[0]!r} for it, as that lies in {where} and has the same name as the module; "
+        "run the command from another folder"
+    )
 
 
 def describe(game: Game[Any]) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boardrl import atomic, options
+from boardrl import options
 from boardrl.game import Game
 from boardrl.progress import clock
 from boardrl.run import Run
@@ -16,7 +16,7 @@ HEADER = ("opponent", "games", "win rate", "95 % interval", "draws", "losses", "
 
 def write(run: Run, game: Game[Any], *, status: str) -> None:
     """Replaces report.md."""
-    atomic.write(run.path / "report.md", text(run, game, status=status).encode())
+    run.write("report.md", text(run, game, status=status).encode())
 
 
 def text(run: Run, game: Game[Any], *, status: str) -> str:

@@ -124,7 +124,11 @@ class Run:
 
     def write_config(self, stored: Mapping[str, Any]) -> None:
         self.config = {"format": FORMAT, **stored}
-        atomic.write(self.path / "config.json", (json.dumps(self.config, indent=2) + "\n").encode())
+        self.write("config.json", (json.dumps(self.config, indent=2) + "\n").encode())
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replaces a file of the run, whole or not at all."""
+        atomic.write(self.path / name, data, then=self._go_on)
 
     def log(self, name: str, row: Mapping[str, Any]) -> None:
         """Adds a line to one of LOGS."""
@@ -180,7 +184,12 @@ class Run:
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         """Says a full disk in one sentence; the newest checkpoint stays as it is."""
-        return atomic.writing(self.path, then=f"go on with --resume={self.path}")
+        return atomic.writing(self.path, then=self._go_on)
+
+    @property
+    def _go_on(self) -> str:
+        """What to do once a file can be written again."""
+        return f"go on with --resume={self.path}"
 
     def _cut(self, name: str, length: int) -> None:
         self._files[name].truncate(length)
@@ -247,7 +256,7 @@ def _open(path: pathlib.Path, mode: str) -> IO[Any]:
     try:
         return path.open(mode)
     except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; mend its permissions") from None
+        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; fix its permissions") from None
 
 
 def _lengths(manifest: checkpoint.Manifest) -> dict[str, int]:

@@ -17,7 +17,7 @@ from typing import Any
 from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, lineup, output, watch
+from launch import cli, lineup, output, positions, watch
 from search import evaluation, kinds, line, searchers
 from search.budget import Budget
 from search.evaluation import Evaluation
@@ -41,9 +41,10 @@ def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
     kinds.find(config.searcher).refuse(config.searcher, game)
-    state = read_position(game, config.position)
+    state = positions.read(game, config.position)
     if config.multi < 0:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
+    watch.note_if_unlimited(config)
     kind = kinds.find(config.searcher)
     evaluator, facet = evaluation.choose(game, config, kind, config, load=lineup.load_run, lowered=config.lowered)
     searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
@@ -53,18 +54,6 @@ def main(config: Config, options: Any) -> None:
     result, moves = watch.best_moves(searcher, state, config.multi)
     content = content_of(searcher, result._replace(line=moves[0].line))
     show({**content, "moves": [_move(searcher, move) for move in moves]}, path)
-
-
-def read_position(game: Any, path: str) -> Any:
-    """The state in a file, or the first one."""
-    if not path:
-        return game.init()
-    if not hasattr(game, "from_text"):
-        raise UserError(f"{game.spec.name} cannot read positions; leave out --position to begin with the first")
-    try:
-        return game.from_text(pathlib.Path(path).read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the position in {path!r}: {error}; give a text file") from error
 
 
 def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import tempfile
 from boardrl import options, registry, testing
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli
+from launch import cli, lineup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,13 @@ def main(settings: Settings) -> None:
         # Hypothesis keeps a cache, by default in the working directory, where nobody asked for it.
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", scratch)
         for variant in games:
-            report = testing.examine(variant, games=settings.games, seed=settings.seed, examples=settings.examples)
+            report = testing.examine(
+                variant,
+                games=settings.games,
+                seed=settings.seed,
+                examples=settings.examples,
+                make_player=lineup.make,
+            )
             print(table(report), flush=True)
             broken = broken or bool(report.broken)
     if broken:
@@ -54,6 +60,7 @@ def table(report: testing.Report) -> str:
         lines.append(f"  {finding.name:34}{states:>12}  {_result(finding)}")
     for finding in report.broken:
         lines.append(f"broken: {finding.name} ({finding.promise}): {finding.failure}")
+    lines += [f"note: {note}" for note in report.notes]
     kept = sum(_result(finding) == "ok" for finding in report.findings)
     lines.append(f"{report.game}: {kept} properties hold, {len(report.broken)} broken\n")
     return "\n".join(lines)

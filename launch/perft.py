@@ -10,14 +10,11 @@ The last line is the count alone.
 from __future__ import annotations
 
 import dataclasses
-import pathlib
-from typing import Any
 
 from boardrl import perft, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import Game
-from launch import cli
+from launch import cli, positions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,24 +31,13 @@ def main(settings: Settings) -> None:
     if not settings.game:
         raise UserError(f"no game is given; expected --game=NAME, one of {', '.join(registry.names())}")
     game = registry.make(settings.game)
-    state = read_position(game, settings.position) if settings.position else None
+    state = positions.read(game, settings.position) if settings.position else None
     depths = perft.counts(game, settings.depth, state=state, distinct=settings.distinct)
     print(f"depth  {'states' if settings.distinct else 'paths':>26}  {'seconds':>9}  {'nodes/s':>22}")
     for row in depths:
         rate = row.nodes / max(row.seconds, 1e-9)
         print(f"{row.depth:>5}  {row.nodes:>26,}  {row.seconds:>9.2f}  {rate:>22,.0f}", flush=True)
     print(row.nodes)
-
-
-def read_position(game: Game[Any], path: str) -> Any:
-    """The state that a text file describes."""
-    if not hasattr(game, "from_text"):
-        raise UserError(f"game {game.spec.name!r} has no text for positions; leave --position out")
-    try:
-        text = pathlib.Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read --position={path}: {error}; expected a text file with one position") from None
-    return game.from_text(text.strip())
 
 
 if __name__ == "__main__":

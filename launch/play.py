@@ -26,7 +26,7 @@ from boardrl.drawing import Frame
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.players import Player
-from launch import cli, human, lineup, output, undo
+from launch import cli, human, lineup, output, positions, undo
 from launch.human import Hinter, Human
 from launch.thinking import Tell, Thinking
 
@@ -104,9 +104,7 @@ class Stage:
 def _position(game: Game[Any], settings: Settings) -> Scene:
     if settings.players:
         raise UserError("--players and --position are given; a position is only shown, so leave one of them out")
-    if not hasattr(game, "from_text"):
-        raise UserError(f"{game.spec.name} cannot read positions; leave out --position")
-    return Scene(settings.position, game.from_text(settings.position))
+    return Scene(settings.position, positions.parse(game, settings.position))
 
 
 # --- a game -----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.solve import Solution, solve
-from launch import analyse, cli, output, watch
+from launch import analyse, cli, output, positions, watch
 from search import evaluators, kinds, line
 from search.budget import Budget
 from search.searcher import Searcher
@@ -41,7 +41,7 @@ class Config:
 def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
-    state = analyse.read_position(game, config.position)
+    state = positions.read(game, config.position)
     try:
         kinds.refuse_dice("a search to the end", game)
     except UserError:

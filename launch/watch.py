@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import concurrent.futures
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from boardrl import progress
 from search import clock, multi
+from search.budget import Budget
 from search.multi import Ranking
 from search.result import Result
 from search.searcher import Searcher
 
 LOOK_SECONDS = 0.2
 Found = TypeVar("Found")
+
+
+def note_if_unlimited(budget: Budget) -> None:
+    """Tells who gives a search no limit that it has none."""
+    if not budget.limited:
+        print(
+            "note: no --ms, --nodes or --depth is given: the search goes on to the end of the game, which may take for "
+            "ever; Ctrl-C ends it",
+            file=sys.stderr,
+        )
 
 
 def search(searcher: Searcher, state: Any) -> Result:

@@ -95,34 +95,63 @@ def find(name: str) -> Kind:
     return KINDS[name]
 
 
+class Unsuited(UserError):
+    """A searcher cannot play a game; the sentence ends with those that can."""
+
+    def __init__(self, reason: str, game: Any, *, dice: bool = False) -> None:
+        super().__init__(reason)
+        self._game, self._dice = game, dice
+
+    def __str__(self) -> str:  # only when it is shown, as `fitting` asks every searcher
+        return f"{self.args[0]}; use {any_of(fitting(self._game, dice=self._dice))}"
+
+
+def fitting(game: Any, *, dice: bool = False) -> list[str]:
+    """The searchers that play a game; `dice`: of which it turned out that it has some."""
+
+    def plays(kind: Kind) -> bool:
+        try:
+            kind.refuse(kind.name, game)
+        except UserError:
+            return False
+        return not (dice and kind.refuse is refuse_dice)
+
+    return [kind.name for kind in KINDS.values() if plays(kind)]
+
+
+def any_of(names: Sequence[str]) -> str:
+    """Names as a choice: 'a, b or c'."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def refuse_other_than_two_players(name: str, game: Any) -> None:
     spec = game.spec
     if spec.num_players != 2:
-        raise UserError(
-            f"{name} plays games of two players, and {spec.name} has {spec.num_players}; use maxn or paranoid"
-        )
+        raise Unsuited(f"{name} plays games of two players, and {spec.name} has {spec.num_players}", game)
     refuse_open_sums(name, game)
 
 
 def refuse_dice(name: str, game: Any) -> None:
     refuse_other_than_two_players(name, game)
     if game.spec.return_sum != 0:  # values change sign with the turn
-        raise UserError(f"{name} plays games in which one wins what the other loses, unlike {game.spec.name}; use maxn")
+        raise Unsuited(f"{name} plays games in which one wins what the other loses, unlike {game.spec.name}", game)
     if game.spec.num_outcomes and has_dice(game):
-        raise UserError(dice_sentence(name, game))
+        raise dice_met(name, game)
 
 
 def refuse_open_sums(name: str, game: Any) -> None:
     if game.spec.return_sum is None:
-        raise UserError(f"{name} plays games whose returns have a fixed sum, unlike {game.spec.name}; use maxn")
+        raise Unsuited(f"{name} plays games whose returns have a fixed sum, unlike {game.spec.name}", game)
 
 
 def refuse_nothing(name: str, game: Any) -> None:
     """Any game will do."""
 
 
-def dice_sentence(name: str, game: Any) -> str:
-    return f"{name} cannot see through the dice of {game.spec.name}; use expectimax"
+def dice_met(name: str, game: Any) -> UserError:
+    """The error of a searcher that sees the dice of a game."""
+    return Unsuited(f"{name} cannot see through the dice of {game.spec.name}", game, dice=True)
 
 
 @functools.cache

@@ -163,7 +163,7 @@ class Searcher:
             overflows = control[clock.OVERFLOWS]
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[clock.CHANCE_MET]:
-                raise UserError(kinds.dice_sentence(self.kind.name, self.game))
+                raise kinds.dice_met(self.kind.name, self.game)
             if control[clock.STOPPED]:
                 return
             exact = control[clock.CUTS] == 0

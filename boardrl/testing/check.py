@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from boardrl import options, progress
+from boardrl import machine, options, progress
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
 from boardrl.testing.declared import DECLARED
+from boardrl.testing.features import MakePlayer, named_players_can_be_made, observation_out_of_bounds
 from boardrl.testing.hosted import ON_HOST
 from boardrl.testing.node import Verdict
 from boardrl.testing.play import Chunk, Collector, broken, hypothesis_play, random_play, require_hypothesis
@@ -21,15 +23,18 @@ from boardrl.testing.report import (
     Failure,
     Finding,
     Report,
+    array_text,
     game_text,
+    list_text,
     name_of,
     promise_of,
     state_text,
 )
 from boardrl.testing.sampled import ON_SAMPLES, gather
-from boardrl.testing.states import AT_EVERY_STATE
+from boardrl.testing.states import AT_EVERY_STATE, observation_bounded
 
 SAMPLES = 64  # states that are looked at closely, and from which Hypothesis goes on
+LITTLE = 0.25  # share of the declared range of returns, below which there is a note
 MOST_PLAYERS = 8  # tried by `variants`
 
 
@@ -47,26 +52,31 @@ OVER_GAMES: tuple[Callable[[Game[Any], Chunk], Verdict], ...] = (games_end_withi
 IN_PLAY: tuple[Callable[..., Verdict], ...] = (*AT_EVERY_STATE, *OVER_GAMES)
 
 # The table: a property is a function; its name is the function's, its promise the docstring's first line.
-PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES, *ON_HOST)
+PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES, *ON_HOST, named_players_can_be_made)
 
 
-def check_game(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50) -> Report:
+def check_game(
+    game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50, make_player: MakePlayer | None = None
+) -> Report:
     """Holds a game to every promise of the protocol, or raises ConformanceError naming the first broken one.
 
     Args:
       games: random games played, from the first state to the end.
       seed: of the random games and of what Hypothesis draws; the same seed checks the same states.
       examples: sequences of moves that Hypothesis draws.
+      make_player: makes the players of `named_players`; without it they are not checked.
     """
-    for report in _stages(game, games=games, seed=seed, examples=examples):
+    for report in _stages(game, games=games, seed=seed, examples=examples, make_player=make_player):
         if report.broken:
             raise ConformanceError(report)
     return report
 
 
-def examine(game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50) -> Report:
+def examine(
+    game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50, make_player: MakePlayer | None = None
+) -> Report:
     """As `check_game`, but goes on after a failure as far as it can and never raises ConformanceError."""
-    *_, report = _stages(game, games=games, seed=seed, examples=examples)
+    *_, report = _stages(game, games=games, seed=seed, examples=examples, make_player=make_player)
     found = {finding.name for finding in report.findings}
     unchecked = (Finding(name_of(p), promise_of(p), None, checked=False) for p in PROPERTIES if name_of(p) not in found)
     return report._replace(findings=(*report.findings, *unchecked))
@@ -85,7 +95,9 @@ def variants(game: Game[Any]) -> list[Game[Any]]:
     return accepted if game in accepted else [game, *accepted]
 
 
-def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterator[Report]:
+def _stages(
+    game: Game[Any], *, games: int, seed: int, examples: int, make_player: MakePlayer | None
+) -> Iterator[Report]:
     """The report after each stage: what is declared, what play shows, what samples show, what host code says."""
     if games < 1 or examples < 1:
         raise UserError(f"games={games} and examples={examples} cannot be checked; expected at least 1 of each")
@@ -102,6 +114,9 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
         yield report
         if report.broken:
             return
+        if (warning := machine.compile_warning(game)) is not None:
+            report = report._replace(notes=(warning,))
+            bar.say(f"note: {warning}")
         tally, collector = Tally(game), Collector(seed=seed)
 
         def see(chunk: Chunk) -> bool:
@@ -116,7 +131,7 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
         if tally.clean:
             starts = [samples[lane % len(samples)] for lane in range(games)]
             hypothesis_play(game, starts, see, examples=examples, seed=seed)
-        report = report._replace(findings=report.findings + tally.findings())
+        report = report._replace(findings=report.findings + tally.findings(), notes=report.notes + tally.notes())
         yield report
         bar.update(len(report.findings))
         evidence = gather(game, samples, games=games, seed=seed)
@@ -129,7 +144,8 @@ def _stages(game: Game[Any], *, games: int, seed: int, examples: int) -> Iterato
             finding = _ask(on_host, game, random_play(game, games=games, seed=seed))
             report = report._replace(findings=(*report.findings, finding))
             bar.update(len(report.findings))
-        yield report
+        finding = _ask(named_players_can_be_made, game, make_player)
+        yield report._replace(findings=(*report.findings, finding))
 
 
 def _ask(check: Callable[..., int | None], *arguments: Any) -> Finding:
@@ -146,6 +162,7 @@ class Tally:
         self._game = game
         self._states = {name_of(check): 0 for check in IN_PLAY}
         self._failures: dict[str, Failure] = {}
+        self._returns: list[float] = []  # the least and the most of each chunk, where they count
         self.seen = 0
 
     @property
@@ -155,6 +172,7 @@ class Tally:
     def add(self, chunk: Chunk) -> bool:
         """Takes a chunk's verdicts in and says whether they are clean."""
         self.seen += int(chunk.counted.sum())
+        self._see_returns(chunk)
         clean = True
         for name, verdict in chunk.verdicts.items():
             self._states[name] += int((verdict.applies & chunk.counted).sum())
@@ -164,6 +182,25 @@ class Tally:
                 self._keep(name, chunk, wrong)
         return clean
 
+    def _see_returns(self, chunk: Chunk) -> None:
+        counts = chunk.counted if self._game.spec.running_returns else chunk.counted & (chunk.nodes.actor == TERMINAL)
+        if counts.any():
+            returns = chunk.nodes.returns[counts]
+            self._returns += [float(returns.min()), float(returns.max())]
+
+    def notes(self) -> tuple[str, ...]:
+        """Whether returns use little of the range that the spec declares."""
+        spec = self._game.spec
+        low, high = min(self._returns, default=math.nan), max(self._returns, default=math.nan)
+        share = (high - low) / max(spec.max_return - spec.min_return, 1e-30)
+        if not share < LITTLE:
+            return ()
+        return (
+            f"the returns seen lie between {low:g} and {high:g}, {share:.0%} of the declared range from "
+            f"{spec.min_return:g} to {spec.max_return:g}; if the rules allow no others, declare min_return and "
+            "max_return as tightly as they do: values are learned and searched as parts of that range",
+        )
+
     def _keep(self, name: str, chunk: Chunk, wrong: np.ndarray) -> None:
         known = self._failures.get(name)
         if known is not None and chunk.first > 0:
@@ -172,16 +209,18 @@ class Tally:
         moves, step, lane = min(((chunk.path(*place), *place) for place in places), key=lambda found: len(found[0]))
         if known is None or known.moves is None or len(moves) < len(known.moves):
             self._failures[name] = Failure(
-                self._describe(chunk, step, lane), tuple(moves), self._where(chunk, step, lane)
+                self._describe(name, chunk, step, lane), tuple(moves), self._where(chunk, step, lane)
             )
 
     def _where(self, chunk: Chunk, step: int, lane: int) -> str:
         return state_text(self._game, chunk.node(step, lane).state)
 
-    def _describe(self, chunk: Chunk, step: int, lane: int) -> str:
+    def _describe(self, name: str, chunk: Chunk, step: int, lane: int) -> str:
         node = chunk.node(step, lane)
-        chance = f", chance {np.round(node.chance, 6).tolist()}" if len(node.chance) else ""
-        legal = np.flatnonzero(node.legal).tolist()
+        if name == name_of(observation_bounded):
+            return observation_out_of_bounds(node.observations)
+        chance = f", chance {array_text(np.round(node.chance, 6))}" if len(node.chance) else ""
+        legal = list_text(np.flatnonzero(node.legal).tolist())
         returns = np.round(node.returns, 6).tolist()
         return f"move {int(node.move)}, actor {int(node.actor)}, legal actions {legal}{chance}, returns {returns}"
 

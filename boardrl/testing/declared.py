@@ -18,6 +18,7 @@ from jax import Array
 from boardrl import options, registry
 from boardrl.errors import UserError
 from boardrl.game import Game, Spec
+from boardrl.testing.features import features_as_declared
 from boardrl.testing.node import difference, look, rotation, strategies, type_difference, type_text
 from boardrl.testing.report import Broken, one_line
 
@@ -208,4 +209,5 @@ DECLARED: tuple[Callable[[Game[Any]], None], ...] = (
     outputs_as_declared,
     types_are_stable,
     members_are_pure,
+    features_as_declared,
 )

@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 
 from boardrl.game import Game
+from boardrl.testing.report import SHOWN, entry_text
 
 TOLERANCE = 1e-5  # of float32 numbers that were computed in two ways, or add up to a promised one
 
@@ -75,19 +76,25 @@ def strategies(game: Game[Any]) -> dict[str, Callable[..., Array]]:
 
 def same(one: Any, other: Any) -> Any:
     """[] bool: all leaves alike to the last bit, but that -0 is 0 and NaN is NaN."""
-    return _all_leaves(lambda a, b: (a == b) | ((a != a) & (b != b)), one, other)
+    return _all_leaves(same_entries, one, other)
+
+
+def same_entries(a: Any, b: Any) -> Any:
+    """[...] bool of two arrays of one shape, as in `same`."""
+    return (a == b) | ((a != a) & (b != b))
 
 
 def close(one: Any, other: Any) -> Any:
     """[] bool: all leaves alike, floats up to rounding: compilers may reorder their arithmetic."""
+    return _all_leaves(close_entries, one, other)
 
-    def near(a: Any, b: Any) -> Any:
-        if not jnp.issubdtype(a.dtype, jnp.floating):
-            return a == b
-        both_nan = (a != a) & (b != b)
-        return (a == b) | both_nan | (abs(a - b) <= TOLERANCE * (1 + abs(b)))
 
-    return _all_leaves(near, one, other)
+def close_entries(a: Any, b: Any) -> Any:
+    """[...] bool of two arrays of one shape, as in `close`."""
+    if not jnp.issubdtype(a.dtype, jnp.floating):
+        return a == b
+    both_nan = (a != a) & (b != b)
+    return (a == b) | both_nan | (abs(a - b) <= TOLERANCE * (1 + abs(b)))
 
 
 def _all_leaves(alike: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
@@ -107,8 +114,11 @@ def difference(one: Any, other: Any, names: tuple[str, str], *, rounding: bool =
         if (x.shape, x.dtype) != (y.shape, y.dtype):
             return f"{place} is {x.dtype}{list(x.shape)} {names[0]} but {y.dtype}{list(y.shape)} {names[1]}"
         with np.errstate(invalid="ignore"):  # inf - inf
-            alike = close(x, y) if rounding else same(x, y)
-        if not alike:
+            alike = (close_entries if rounding else same_entries)(x, y)
+        if not alike.all() and x.size > SHOWN:
+            index = np.argwhere(~alike)[0].tolist()
+            return f"{place} is {entry_text(x, index)} {names[0]} but {entry_text(y, index)} {names[1]}"
+        if not alike.all():
             return f"{place} is {x.tolist()} {names[0]} but {y.tolist()} {names[1]}"
     return None
 

@@ -133,11 +133,11 @@ def drawn_play(game: Game[Any], starts: Sequence[Any], draws: Sequence[float]) -
 
 
 def require_hypothesis() -> Any:
-    """The package, which only those who check games need."""
+    """The package that draws moves; imported late, as most commands do without it."""
     try:
         return importlib.import_module("hypothesis")
     except ImportError:
-        raise UserError("the conformance kit needs hypothesis; install it with pip install 'boardrl[test]'") from None
+        raise UserError("the conformance kit needs hypothesis; install it with pip install hypothesis") from None
 
 
 def hypothesis_play(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +11,7 @@ import numpy as np
 from boardrl import registry
 from boardrl.game import Game
 
-SHOWN_MOVES = 300  # of a path in a message; `Failure.moves` has them all
+SHOWN = 24  # entries of a list in a message, half of them from its end; `Failure.moves` has all moves
 
 
 class Failure(NamedTuple):
@@ -24,9 +24,7 @@ class Failure(NamedTuple):
     def __str__(self) -> str:
         if self.moves is None:
             return self.what
-        shown = ", ".join(map(str, self.moves[:SHOWN_MOVES]))
-        more = f", … {len(self.moves):,} in all, see .failure.moves" if len(self.moves) > SHOWN_MOVES else ""
-        return f"{self.what}; seen after moves [{shown}{more}] at {self.where}"
+        return f"{self.what}; seen after moves {list_text(self.moves)} at {self.where}"
 
 
 class Finding(NamedTuple):
@@ -44,6 +42,7 @@ class Report(NamedTuple):
 
     game: str
     findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()  # what breaks no promise, but had better be known
 
     @property
     def broken(self) -> list[Finding]:
@@ -97,8 +96,30 @@ def state_text(game: Game[Any], state: Any) -> str:
         return repr(game.to_text(jax.tree.map(jax.numpy.asarray, state)))  # type: ignore[attr-defined]
     except Exception:
         leaves = jax.tree_util.tree_leaves_with_path(state)
-        shown = (f"{jax.tree_util.keystr(path) or 'state'}={np.asarray(leaf).tolist()}" for path, leaf in leaves)
+        shown = (f"{jax.tree_util.keystr(path) or 'state'}={array_text(leaf)}" for path, leaf in leaves)
         return ", ".join(shown)
+
+
+def list_text(values: Sequence[Any]) -> str:
+    """A list in words, of a long one its ends and how many there are."""
+    if len(values) <= SHOWN:
+        return f"[{', '.join(map(str, values))}]"
+    half = SHOWN // 2
+    first, last = (", ".join(map(str, part)) for part in (values[:half], values[-half:]))
+    return f"[{first}, … {len(values) - 2 * half:,} more …, {last}]"
+
+
+def array_text(array: Any) -> str:
+    """An array in words, a long one flattened and cut."""
+    values = np.asarray(array)
+    if values.size <= SHOWN:
+        return str(values.tolist())
+    return f"{values.dtype}{list(values.shape)} {list_text(values.ravel().tolist())}"
+
+
+def entry_text(array: np.ndarray, index: Sequence[int]) -> str:
+    """One entry of an array: its value and its place."""
+    return f"{array[tuple(index)].item()!r} at {list(index)}"
 
 
 def one_line(error: BaseException) -> str:

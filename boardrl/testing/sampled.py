@@ -12,9 +12,10 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import Game
+from boardrl.testing.features import features_are_finite
 from boardrl.testing.node import Node, difference, look, type_difference
 from boardrl.testing.play import CHUNK_STEPS, Sample, broken, drawn_play
-from boardrl.testing.report import Broken, one_line, state_text
+from boardrl.testing.report import Broken, list_text, one_line, state_text
 
 EAGER_SAMPLES = 12  # eager JAX is slow: each operation is dispatched, and at first compiled, by itself
 TEXT_SAMPLES = 32
@@ -143,7 +144,7 @@ def _keeps_promises(game: Game[Any], accepted: dict[str, Any], evidence: Evidenc
         chunk = drawn_play(game, [accepted[text] for text in batch], rng.random(CHUNK_STEPS, np.float32).tolist())
         for name, verdict in chunk.verdicts.items():
             for step, lane in np.argwhere(broken(verdict))[:1]:
-                moves = chunk.path(step, lane)
+                moves = list_text(chunk.path(step, lane))
                 raise Broken(f"from_text accepts {batch[lane]!r}, which after moves {moves} breaks {name}")
 
 
@@ -165,4 +166,5 @@ ON_SAMPLES: tuple[Callable[[Game[Any], Evidence], int], ...] = (
     vmap_equals_loop,
     text_round_trip,
     bad_text_is_refused,
+    features_are_finite,
 )

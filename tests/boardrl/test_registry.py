@@ -1,5 +1,8 @@
 """Games by name, and the sentences for names and options that are wrong."""
 
+import re
+from importlib import metadata
+
 import pytest
 
 from boardrl import registry
@@ -50,3 +53,29 @@ def test_describe_names_what_is_not_the_default():
 def test_mistakes_are_named(text, words):
     with pytest.raises(UserError, match=words):
         registry.make(text)
+
+
+def register(monkeypatch, value):
+    """A game of this name whose package says that it is found there."""
+    point = metadata.EntryPoint("planted", value, registry.GROUP)
+    monkeypatch.setattr(registry.metadata, "entry_points", lambda group: [point])
+
+
+def test_a_folder_that_python_takes_for_the_module_is_named(monkeypatch, tmp_path):
+    """As the folder `my_nim` is, from above, when `my_nim/my_nim.py` is installed with pip install -e."""
+    register(monkeypatch, "my_shadowed_game.rules:Game")
+    (tmp_path / "my_shadowed_game").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = re.escape(str(tmp_path / "my_shadowed_game"))
+    with pytest.raises(UserError, match=rf"Python takes the folder '{folder}' for it, as that lies in the current fol"):
+        registry.make("planted")
+    monkeypatch.chdir("/")
+    with pytest.raises(UserError, match=r"as that lies in a folder on Python's path .*; run the command from another"):
+        registry.make("planted")
+
+
+def test_a_package_that_is_broken_is_not_a_folder(monkeypatch):
+    register(monkeypatch, "games.pig:Pork")
+    with pytest.raises(UserError, match=r"module 'games.pig' has no attribute 'Pork'; fix its entry point, or reinsta"):
+        registry.make("planted")

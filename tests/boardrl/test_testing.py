@@ -193,7 +193,7 @@ def test_variants_are_the_player_counts_a_game_accepts():
 
 def test_hypothesis_is_asked_for_when_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(UserError, match=r"pip install 'boardrl\[test\]'"):
+    with pytest.raises(UserError, match=r"pip install hypothesis"):
         testing.check_game(TicTacToe(), **SMALL)
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pathlib
+import re
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from boardrl import host, testing
+from boardrl import host, players, testing
 from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
-from boardrl.testing import play, sampled
+from boardrl.linear import FeatureSet
+from boardrl.testing import node, play, report, sampled
 from boardrl.testing.check import PROPERTIES
 from boardrl.testing.node import look
 from boardrl.testing.report import Broken
@@ -166,6 +170,59 @@ class MovesOnItsInput(Boxed, TicTacToe):
         box = {} if before is None else before
         box["position"] = position
         return box
+
+
+def feature(game, state, player):
+    return jnp.stack([(state.board == 1).sum(), (state.board == 2).sum()]).astype(jnp.float32)
+
+
+class Weighed(TicTacToe):
+    """Two features, for bugs to be planted beside."""
+
+    def features(self, state, player):
+        return feature(self, state, player)
+
+
+@planted("features_as_declared")
+class OneNameTooFew(Weighed):
+    feature_names = ("crosses",)
+
+
+@planted("features_as_declared")
+class OneWeightTooMany(Weighed):
+    feature_names = ("crosses", "noughts")
+    feature_weights = (1.0, -1.0, 0.5)
+
+
+@planted("features_as_declared")
+class WeightIsNan(Weighed):
+    feature_weights = (1.0, float("nan"))
+
+
+@planted("features_as_declared")
+class WeightsOfNothing(TicTacToe):
+    feature_weights = (1.0,)
+
+
+@planted("features_as_declared")
+class FeaturesAreIntegers(TicTacToe):
+    def features(self, state, player):
+        return (state.board == 1).astype(jnp.int32)
+
+
+@planted("features_as_declared")
+class SetWithoutEnoughNames(TicTacToe):
+    feature_sets = {"marks": FeatureSet(("crosses",), feature)}
+
+
+@planted("features_as_declared")
+class SetIsAFunction(TicTacToe):
+    feature_sets = {"marks": feature}
+
+
+@planted("features_as_declared")
+class FileOfWeightsIsMissing(Weighed):
+    weight_files = {"best": pathlib.Path("no_such_file.json")}
 
 
 # --- what holds at every state
@@ -458,6 +515,14 @@ class AcceptsTwoWinners(Pig):
             return pig.State(jnp.array([one, two]), jnp.int32(total), jnp.int32(turn % 2), jnp.array(False))
 
 
+@planted("features_are_finite")
+class LogarithmOfNothing(Weighed):
+    feature_names = ("crosses", "noughts")
+
+    def features(self, state, player):
+        return jnp.log(super().features(state, player))
+
+
 @planted("host_code_equals_jax")
 class HostForgetsTheTurn(TicTacToe):
     """Its own facet is the lowered one of a game in which the same player moves on and on."""
@@ -484,8 +549,8 @@ def test_planted_bug_is_caught_and_named(cls, options, name):
 def test_traces_are_counted():
     """What retraces is seen by `types_are_stable` first, so the count behind it is tested alone."""
     game = AgesInItsStructure()
-    node = look(game, game.init(), jnp.int32(0))
-    evidence = sampled.gather(game, [play.Sample([4, 0, 8], node)], games=8, seed=0)
+    first = look(game, game.init(), jnp.int32(0))
+    evidence = sampled.gather(game, [play.Sample([4, 0, 8], first)], games=8, seed=0)
     assert evidence.num_traces == 3
     with pytest.raises(Broken, match="traced 3 times"):
         sampled.no_retrace(game, evidence)
@@ -493,4 +558,76 @@ def test_traces_are_counted():
 
 def test_every_property_has_a_planted_bug():
     named = {case.values[2] for case in PLANTED}
-    assert {function.__name__ for function in PROPERTIES} - named == {"no_retrace"}
+    assert {function.__name__ for function in PROPERTIES} - named == {"no_retrace", "named_players_can_be_made"}
+
+
+# --- how it is said
+
+
+def failure_of(game, **more):
+    with pytest.raises(testing.ConformanceError) as caught:
+        testing.check_game(game, games=8, examples=4, **more)
+    return caught.value
+
+
+class NobodyOfThatName(TicTacToe):
+    named_players = {"champion": "negascot(depth=2)"}
+
+
+def test_named_players_that_cannot_be_made_are_named():
+    """By whoever knows all players, as launch.check does."""
+    error = failure_of(NobodyOfThatName(), make_player=players.make)
+    assert error.property == "named_players_can_be_made"
+    assert "named_players['champion'] is 'negascot(depth=2)', which cannot be made: unknown player" in str(error)
+
+
+@pytest.mark.usefixtures("quick_compile")
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (ScoresNotScaled(target=10), r"observe gives player 0 (2|3|4|5|6)\.0 at \[0\], out of \[-1, 1\]"),
+        (
+            OneSeatSeesNan(players=3, target=10),
+            r"observe gives player 2 nan at \[0\], out of .*, as are \d+ more",
+        ),
+        (OneNameTooFew(), "features gives 2 numbers and feature_names has 1"),
+        (OneWeightTooMany(), "features gives 2 numbers and feature_weights has 3"),
+        (WeightIsNan(), "feature_weights of features has nan as number 1"),
+        (SetWithoutEnoughNames(), r"feature_sets\['marks'\] gives 2 numbers and names has 1"),
+        (LogarithmOfNothing(), r"features gives player 0 -inf as 'crosses' \(number 0\); seen after moves \[\]"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_entry_at_fault_is_named(game, words):
+    assert re.search(words, str(failure_of(game)))
+
+
+def test_long_lists_are_cut():
+    moves = tuple(range(500))
+    text = str(report.Failure("it broke", moves, "here"))
+    ends = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 476 more …, 488, 489, 490, 491, 492, 493, 494, 495, 496, 497, 498"
+    assert text == f"it broke; seen after moves {ends}, 499] at here"
+    assert report.list_text(range(3)) == "[0, 1, 2]"
+    assert report.array_text(np.zeros((5, 9), np.int8)).startswith("int8[5, 9] [0, 0, ")
+    assert len(report.array_text(np.zeros((50, 90)))) < 200
+    # Of two long arrays the first entry that differs, by more than rounding where that is allowed.
+    one, other = np.zeros((6, 6), np.float32), np.full((6, 6), 1e-7, np.float32)
+    other[2, 3] = 7
+    assert node.difference(one, other, ("now", "then"), rounding=True) == " is 0.0 at [2, 3] now but 7.0 at [2, 3] then"
+    assert "at [0, 0] now" in node.difference(one, other, ("now", "then"))
+
+
+class CoinsOfMany(TicTacToe):
+    """A tenth of what it declares."""
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, min_return=-10.0, max_return=10.0)
+
+
+@pytest.mark.usefixtures("quick_compile")
+def test_returns_that_use_little_of_their_range_are_noted():
+    found = testing.check_game(CoinsOfMany(), games=8, examples=4)
+    (note,) = found.notes
+    assert note.startswith("the returns seen lie between -1 and 1, 10% of the declared range from -10 to 10; ")
+    assert testing.check_game(TicTacToe(), games=8, examples=4).notes == ()

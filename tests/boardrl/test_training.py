@@ -1,6 +1,8 @@
+import contextlib
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -283,3 +285,46 @@ def test_two_devices_resume_to_the_same_bits(tmp_path):
         timeout=400,
     )
     assert done.stdout == "same\n", done.stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, of one megabyte; only root can have one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True).returncode:
+        pytest.skip("no small file system can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def fill(place):
+    """Leaves no room on a disk; the file to remove."""
+    filler = place / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while file.write(bytes(4096)) == 4096:
+            pass
+    assert shutil.disk_usage(place).free == 0
+    return filler
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_a_full_disk_is_one_sentence_and_costs_time_only(whole, small_disk, capfd, moment):
+    """Full from the first, second, third or final evaluation on: in a checkpoint, a plot or the report."""
+    path, calls = small_disk / "run", []
+
+    def measure_and_fill(player, **more):
+        calls.append(more["seed"])
+        if len(calls) == moment + 1:
+            fill(small_disk)
+        return measure(player, **more)
+
+    task = make_task(schedule=dataclasses.replace(SCHEDULE, checkpoint_every=0.0), evaluate=measure_and_fill)
+    sentence = rf"'{path}.*' cannot be written: No space left on device; make room .*, then go on with --resume={path}$"
+    with pytest.raises(UserError, match=sentence):
+        train(path, task)
+    assert "Traceback" not in capfd.readouterr().err
+    assert len(calls) == moment + 1
+    (small_disk / "filler").unlink()
+    assert list(path.rglob(".*.tmp")) == []
+    assert_same(path, train(path).state, whole)

@@ -65,10 +65,10 @@ def test_the_line_goes_as_far_as_the_search(tmp_path: pathlib.Path) -> None:
     ("arguments", "words"),
     [
         (["--searcher=negascot"], "did you mean 'negascout'"),
-        (["--game=pig:players=3"], "use maxn or paranoid"),
+        (["--game=pig:players=3"], "has 3; use paranoid"),
         (["--kilobytes=2"], "kilobytes=2 is too little for negascout"),
         (["--weights=1+2"], "offers no features"),
-        (["--position=nowhere.txt"], "cannot read the position in 'nowhere.txt'"),
+        (["--position=nowhere.txt"], "cannot read --position=nowhere.txt"),
         (["--depth=-1"], "depth=-1"),
     ],
 )

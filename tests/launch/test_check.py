@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 
@@ -27,7 +28,7 @@ def test_a_sound_game_gives_a_table_and_no_exit(capsys):
     states, result = table["decision_has_legal_action"]
     assert (int(states.replace(",", "")) > 8 * 5, result) == (True, "ok")
     assert table["chance_sums_to_one"] == ["0", "no", "such", "states"]
-    assert "tic_tac_toe: 31 properties hold, 0 broken" in out
+    assert "tic_tac_toe: 32 properties hold, 0 broken" in out
 
 
 class Stingy(TicTacToe):
@@ -70,6 +71,29 @@ def test_every_player_count_unless_one_is_given(monkeypatch, capsys, text, playe
         check.main(check.Settings(game=text, **SMALL))
     heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Seats(") and line.endswith(")")]
     assert [f"players={count}," in head for count, head in zip(players, heads, strict=True)] == [True] * len(players)
+
+
+class Vast(TicTacToe):
+    """Declares returns that no game gives, and a player that nobody can make."""
+
+    named_players = {"champion": "negascout(dept=2)"}
+
+    @property
+    def spec(self):
+        return dataclasses.replace(super().spec, min_return=-10.0, max_return=10.0)
+
+
+def test_notes_do_not_break_a_game_and_players_that_cannot_be_made_do(monkeypatch, capsys):
+    monkeypatch.setattr(registry, "load", lambda _: Vast)
+    with pytest.raises(SystemExit) as stop:
+        check.main(check.Settings(game="tic_tac_toe", **SMALL))
+    assert stop.value.code == 1
+    out = capsys.readouterr().out
+    assert "\nnote: the returns seen lie between -1 and 1, 10% of the declared range" in out
+    assert "named_players['champion'] is 'negascout(dept=2)', which cannot be made: unknown option 'dept'" in out
+    monkeypatch.setattr(Vast, "named_players", {"champion": "negascout(depth=2)"})
+    check.main(check.Settings(game="tic_tac_toe", **SMALL))
+    assert "\nnote: the returns" in capsys.readouterr().out
 
 
 def test_mistakes_are_told():

@@ -55,7 +55,7 @@ def test_mistakes_are_told(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="bad position 'XX'"):
         perft.main(perft.Settings(game="tic_tac_toe", position=str(tmp_path / "board.txt")))
     monkeypatch.delattr(TicTacToe, "from_text")
-    with pytest.raises(UserError, match="'tic_tac_toe' has no text for positions"):
+    with pytest.raises(UserError, match="tic_tac_toe cannot read positions"):
         perft.main(perft.Settings(game="tic_tac_toe", position=str(tmp_path / "board.txt")))
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
 from typing import Any
 
 import numpy as np
 import pytest
-from plain import TicTacToe, minimax, random_positions
+from plain import TicTacToe as PlainTicTacToe
+from plain import minimax, random_positions
 
 from boardrl import host, registry
 from boardrl.errors import UserError
+from boardrl.game import Spec
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
 from search import clock, evaluators, kinds
 from search.budget import Budget, GameClock
 from search.searcher import Searcher
@@ -116,7 +121,7 @@ def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> N
     assert first.overflows > 0
     assert not first.exact
     assert first.depth == len(search.memory.pv) - 1  # deeper ones were cut short
-    plain = TicTacToe()
+    plain = PlainTicTacToe()
     value = minimax(plain)
     positions = random_positions(plain, 60, after=9 - first.depth, seed=4)
     for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
@@ -152,14 +157,63 @@ def test_what_is_no_budget_is_refused(field: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("game", "kind", "words"),
     [
-        ("pig:players=3", "alphabeta", "has 3; use maxn or paranoid"),
+        ("pig:players=3", "alphabeta", "has 3; use paranoid"),
         ("pig", "negascout", "dice of pig; use expectimax"),
-        ("pig:players=4", "expectimax", "has 4; use maxn or paranoid"),
+        ("pig:players=4", "expectimax", "has 4; use paranoid"),
     ],
 )
 def test_a_game_that_does_not_fit_is_refused_with_what_does(game: str, kind: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         searcher(kind, Budget(depth=1), game)
+
+
+@dataclasses.dataclass(frozen=True)
+class Summed(Pig):
+    """Pig whose returns are said to add up to something else."""
+
+    total: float | None = None
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, return_sum=self.total)
+
+
+@dataclasses.dataclass(frozen=True)
+class SummedTicTacToe(TicTacToe):
+    total: float | None = None
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, return_sum=self.total)
+
+
+KINDS_OF_GAMES = [
+    TicTacToe(),
+    SummedTicTacToe(),
+    SummedTicTacToe(total=1.0),
+    *(Pig(players=players) for players in (2, 3)),
+    *(Summed(players=players, total=total) for players in (2, 3) for total in (None, 1.0)),
+]
+
+
+@pytest.mark.parametrize("game", KINDS_OF_GAMES, ids=repr)
+def test_what_is_suggested_plays_the_game(game: Any) -> None:
+    accepted, suggestions = [], []
+    for kind in kinds.KINDS.values():
+        try:
+            kind.refuse(kind.name, game)
+            accepted.append(kind.name)
+        except UserError as error:
+            suggestions.append(re.split(", | or ", str(error).rpartition("; use ")[2]))
+    assert suggestions == [accepted] * len(suggestions)
+    assert "maxn" in accepted
+
+
+def test_dice_that_come_as_a_surprise_are_not_suggested_away() -> None:
+    """A search may meet dice where `has_dice` has seen none, as in a game that only deals."""
+    names = str(kinds.dice_met("alphabeta", TicTacToe())).rpartition("; use ")[2]
+    assert names.startswith("expectimax, paranoid")
+    assert not {"minimax", "alphabeta", "negascout"} & set(re.split(", | or ", names))
 
 
 def test_a_game_that_only_deals_at_random_is_searched_after_the_deal() -> None:
