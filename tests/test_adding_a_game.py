@@ -92,6 +92,14 @@ def test_evaluate(reader):
     assert "perfect" in done.stdout
 
 
+def test_a_search_needs_no_evaluation(reader):
+    """Heaps of 1, 2, 3 and 4: taking the last heap whole leaves a nim-sum of 0, which wins."""
+    done = reader.run(*command("analyse"), "--evaluation=playouts")  # section 4 has given it weights since
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^line    takes 4 from heap 3", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"\(exact\)|\(by playouts\(games=1\)\)", done.stdout), done.stdout
+
+
 def test_a_bad_option_is_named(reader):
     done = reader.run("-m", "launch.check", "--game=nim:heaps=9")
     assert done.returncode == 2
