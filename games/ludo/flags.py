@@ -26,7 +26,8 @@ class Flags(NamedTuple):
     tries: int  # rolls of a turn that begins with no piece between base and goal, until one moves
     tries_in_round_one: bool  # ... in every player's first turn only
     bonus: Bonus  # when a six gives another roll
-    must_move: bool  # otherwise there is a pass action
+    must_move: bool  # otherwise there is a pass action, on the last try of a turn: before it the die keeps lying until
+    # a piece moves, as the SDU simulator rolls anew only after a move or where nothing can be moved
     globes: Globes  # coexist: nobody is hit there; repel: an enemy there sends the comer home;
     # guard: so do the neutral ones, and a start square while its owner is there
     pairs: Pairs  # two or more pieces of one enemy: may not be landed on, or send the comer home

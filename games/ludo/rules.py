@@ -132,7 +132,9 @@ class LudoRules:
     def legal(self, state: State) -> Array:
         if self.flags.must_move:
             return state.movable
-        return jnp.concatenate([state.movable, state.movable.any(keepdims=True)])
+        # While tries are left a pass would change nothing: the die keeps lying until a piece moves.
+        may_pass = state.movable.any(keepdims=True) & (state.tries[None] <= 1)
+        return jnp.concatenate([state.movable, may_pass])
 
     def chance(self, state: State) -> Array:
         starter = jnp.where(jnp.arange(FACES) < self.players, 1 / self.players, 0.0)
@@ -240,7 +242,10 @@ class LudoRules:
         finished = state.finished + done.astype(jnp.int8)
         ranks = jnp.where(seat & done[None], finished[None], state.ranks)
         after = state._replace(pieces=pieces.astype(jnp.int8), finished=finished, ranks=ranks)
-        return self._hand_on(after, state.die, state.sixes, moved)
+        after = self._hand_on(after, state.die, state.sixes, moved)
+        if self.flags.must_move or self.flags.tries == 1:
+            return after
+        return _select(moved | (state.tries <= 1), after, state)  # the die keeps lying
 
     def _hand_on(self, state: State, die: Array, sixes: Array, moved: Array) -> State:
         """Who rolls next, once a roll is played, or could not be."""

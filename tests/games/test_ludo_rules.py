@@ -55,6 +55,11 @@ MOVES = {
         ("0.0.0.57 2.0.0.0 0 rolls tries=3 ranks=0.0", 1, "0.0.0.57 2.0.0.0 0 rolls tries=2 ranks=0.0"),
         ("0.0.0.57 2.0.0.0 0 rolls tries=1 ranks=0.0", 1, "0.0.0.57 2.0.0.0 1 rolls tries=1 ranks=0.0"),
         ("0.0.0.57 2.0.0.0 0 rolls tries=3 ranks=0.0", 5, "0.0.0.57 2.0.0.0 0 plays 6 tries=3 ranks=0.0"),
+        # A six that is not played keeps lying while tries are left; on the last try a pass ends the turn.
+        ("0.0.0.57 2.0.0.0 0 plays 6 tries=3 ranks=0.0", 4, "0.0.0.57 2.0.0.0 0 plays 6 tries=3 ranks=0.0"),
+        ("0.0.0.57 2.0.0.0 0 plays 6 tries=2 ranks=0.0", 4, "0.0.0.57 2.0.0.0 0 plays 6 tries=2 ranks=0.0"),
+        ("0.0.0.57 2.0.0.0 0 plays 6 tries=1 ranks=0.0", 4, "0.0.0.57 2.0.0.0 1 rolls tries=1 ranks=0.0"),
+        ("0.0.0.57 2.0.0.0 0 plays 6 tries=2 ranks=0.0", 1, "0.1.0.57 2.0.0.0 0 rolls tries=1 ranks=0.0"),
         ("1.0.0.0 57.57.57.56 1 plays 1 tries=1 ranks=0.0", 3, "1.0.0.0 57.57.57.57 0 rolls tries=1 ranks=0.1"),
     ],
     "ludo:rules=ludopy150": [
@@ -119,6 +124,22 @@ def test_moves(name):
         (
             "ludo:rules=sdu_java,players=2",
             "55.0.57.0 0.0.0.0 0 plays 6 tries=1 ranks=0.0",
+            [True, True, False, True, True],
+        ),
+        # There is nothing to gain by a pass before the last try, as the die keeps lying.
+        (
+            "ludo:rules=sdu_java,players=2",
+            "0.0.57.0 0.0.0.0 0 plays 6 tries=3 ranks=0.0",
+            [True, True, False, True, False],
+        ),
+        (
+            "ludo:rules=sdu_java,players=2",
+            "0.0.57.0 0.0.0.0 0 plays 6 tries=2 ranks=0.0",
+            [True, True, False, True, False],
+        ),
+        (
+            "ludo:rules=sdu_java,players=2",
+            "0.0.57.0 0.0.0.0 0 plays 6 tries=1 ranks=0.0",
             [True, True, False, True, True],
         ),
     ],
