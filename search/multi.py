@@ -29,7 +29,8 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     """The `count` best moves, or all where there are fewer; the first is the one that a plain search finds.
 
     A move is a successor of the position. Every successor is searched with an open window to the depth that the
-    position itself was searched to, so that all values are exact to that depth. All of it has one budget: where time or
+    position itself was searched to (to the limit, where its own value was certain before), so that all values are exact
+    to that depth. All of it has one budget: where time or
     nodes may run out, the moves are ranked at every depth, and those of the last depth that was finished count. A
     searcher by simulations has searched all moves with the position: they are ranked by how often it tried them.
     """
@@ -49,7 +50,9 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     for found in searcher.deepen(row):
         depth = searcher.depth
         if may_run_out or found.exact or depth == searcher.depth_limit:
-            moves = _rank(searcher, row, children, found, view, depth)
+            # A value that is certain ends the search of the position early, but not that of its other moves.
+            whole = found.exact and searcher.budget.depth and not may_run_out
+            moves = _rank(searcher, row, children, found, view, searcher.depth_limit if whole else depth)
             if searcher.stopped:
                 break
             ranked = Ranking(found, moves)
