@@ -1,4 +1,4 @@
-"""The one exception that means "the user can fix this"."""
+"""The one exception that means "the user can mend this"."""
 
 
 class UserError(ValueError):

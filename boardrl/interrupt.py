@@ -8,6 +8,7 @@ middle of a long compilation.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import select
@@ -21,6 +22,7 @@ from typing import Any, NoReturn
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXIT_CODE = 130  # what shells give for a command ended by Ctrl-C
 GRACE_SECONDS = 1.5  # that a command has for a clean end: with all that follows it is gone within two seconds
+AGAIN_SECONDS = 0.02  # until KeyboardInterrupt is raised again where a destructor has swallowed it
 SHOW_CURSOR = "\x1b[?25h"
 
 _kept: list[Callable[[], str]] = []  # what is said of results when a process ends at once, innermost last
@@ -119,12 +121,21 @@ class Command(_Reader):
     def __enter__(self) -> Command:
         self.open()
         self._old_handlers = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        self._old_hook, sys.unraisablehook = sys.unraisablehook, self._swallowed
         return self
 
     def __exit__(self, *_: object) -> None:
+        sys.unraisablehook = self._old_hook
         for number, handler in self._old_handlers.items():
             signal.signal(number, handler)
         self.close()
+
+    def _swallowed(self, unraisable: Any) -> None:
+        """Raises KeyboardInterrupt once more where a destructor, which cannot pass it on, was interrupted."""
+        if not (self.number and unraisable.exc_type is KeyboardInterrupt):
+            self._old_hook(unraisable)
+            return
+        threading.Timer(AGAIN_SECONDS, _interrupt_main).start()  # not from in here, where it would be swallowed too
 
     def _handle(self, number: int, _: Any) -> None:
         self.number = self.number or number
@@ -138,6 +149,12 @@ class Command(_Reader):
 
     def late(self, number: int) -> None:
         end_now(number)
+
+
+def _interrupt_main() -> None:
+    """Raises KeyboardInterrupt in the main thread, without a signal, which would count as the user's second."""
+    main = ctypes.c_ulong(threading.main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(KeyboardInterrupt))
 
 
 class Interrupted(Exception):

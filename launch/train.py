@@ -5,8 +5,9 @@
   python -m launch.train --game=pig:players=3,target=30 --seed=1 --games=50000
   python -m launch.train --resume=runs/tic_tac_toe-td_lambda-20250101T120000Z-s0
 
-Ctrl-C ends with a checkpoint; --resume goes on from there to the same weights, bit by bit, as a run that was never
-stopped. Give --game and --algo together with --help to see the settings that suit them.
+Ctrl-C or SIGTERM ends within two seconds with a checkpoint, or in the midst of a long update with the one before;
+--resume goes on from there to the same weights, bit by bit, as a run that was never stopped.
+Give --game and --algo together with --help to see the settings that suit them.
 """
 
 from __future__ import annotations

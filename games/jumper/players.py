@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from boardrl.game import one_hot
@@ -24,7 +25,7 @@ def linear(
 
     The weights of pieces and safe pieces are those that the paper ended with.
     """
-    weights = jnp.array([pieces, safe, axes, density], jnp.float32)
+    weights = np.array([pieces, safe, axes, density], np.float32)  # no traced value may outlive the trace in `value`
 
     def value(params: None, after: State, player: Array) -> Array:
         mine = jnp.tanh(features(game.size, after, player) @ weights)

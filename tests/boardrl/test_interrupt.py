@@ -122,3 +122,24 @@ def test_a_command_that_listens_ends_by_itself():
     with pytest.raises(KeyboardInterrupt):
         work()
     time.sleep(interrupt.GRACE_SECONDS + 0.5)  # nothing ends this process any more
+
+
+class InterruptedAtItsEnd:
+    """Destructors cannot pass exceptions on: Python prints and forgets them."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)
+
+
+def test_a_signal_in_a_destructor_is_not_lost(capsys):
+    def work():
+        with interrupt.Command():
+            InterruptedAtItsEnd()
+            for _ in range(100):
+                time.sleep(0.01)
+            raise AssertionError("the signal should have ended this")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert capsys.readouterr().err == ""

@@ -109,3 +109,10 @@ def test_greedy_and_linear_beat_random() -> None:
         pair = [players.make(name, game), players.make("random", game)]
         score = arena.match(game, pair, num_games=400, seed=0).players[0]
         assert score.low > 0.5
+
+
+def test_linear_keeps_nothing_of_a_trace() -> None:
+    game = Jumper(size=4)
+    with jax.checking_leaks():
+        logits = jax.eval_shape(functools.partial(game.strategies["linear"], game), game.init())
+    assert logits.shape == (game.spec.num_actions,)
