@@ -203,7 +203,7 @@ def _start(game: Game[Any]) -> _Position:
 
 @functools.partial(jax.jit, static_argnames="game")
 def _step(game: Game[Any], now: _Position, action: Array, drawn: Array) -> _Position:
-    return _look(game, game.step(now.state, action), now.course.moved(action, drawn))
+    return _look(game, game.step(now.state, action), now.course.after(rollout.move_code(True, action, drawn)))
 
 
 @functools.partial(jax.jit, static_argnames=("game", "record"))
@@ -242,7 +242,7 @@ def _advance(
         stream = jnp.maximum(now.actor, CHANCE) + 1
         branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
         move, others = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
-        after = _look(game, game.step(now.state, move), now.course.moved(move, others))
+        after = _look(game, game.step(now.state, move), now.course.after(rollout.move_code(True, move, others)))
         if record:
             new = (now.actor, move, now.state, after)
             made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)

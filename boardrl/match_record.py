@@ -35,7 +35,8 @@ class Played(NamedTuple):
     @property
     def distinct(self) -> int:
         """How many different games there are."""
-        return len(np.unique(self.course))
+        course = np.sort(self.course)  # many times faster than np.unique
+        return int((course[1:] != course[:-1]).sum()) + bool(len(course))
 
 
 class Result(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -29,14 +29,19 @@ class Course(NamedTuple):
     moves: tuple[Array, Array]  # two [] uint32: hashes of all moves, actions and outcomes
     drawn: Array  # [] bool: a move was drawn at random where others were possible
 
-    def moved(self, move: Array, drawn: Array) -> Course:
-        """The course with another move."""
-        mixed = [
-            (had ^ (move + 1).astype(jnp.uint32)) * jnp.uint32(multiplier)
-            for had, multiplier in zip(self.moves, MULTIPLIERS, strict=True)
-        ]
-        first, second = (hashed ^ (hashed >> 15) for hashed in mixed)
-        return Course((first, second), self.drawn | drawn)
+    def after(self, code: Array) -> Course:
+        """The course with another move, given by its `move_code`; elementwise."""
+        mixed = [(had ^ code) * jnp.uint32(multiplier) for had, multiplier in zip(self.moves, MULTIPLIERS, strict=True)]
+        first, second = (
+            jnp.where(code == 0, had, hashed ^ (hashed >> 15)) for had, hashed in zip(self.moves, mixed, strict=True)
+        )
+        return Course((first, second), self.drawn | (code % 2 == 1))
+
+
+def move_code(made: Array | bool, move: Array, drawn: Array) -> Array:
+    """[] uint32: a move and whether others could have been drawn; 0 if none was made."""
+    code = 2 * (move.astype(jnp.uint32) + 1) + drawn.astype(jnp.uint32)
+    return jnp.where(made, code, jnp.uint32(0))
 
 
 NO_MOVES = Course((np.uint32(0), np.uint32(0)), np.bool_(False))  # type: ignore[arg-type]
@@ -100,8 +105,12 @@ def sample(weights: Array, uniform: Array) -> Array:
 
 def is_drawn(weights: Array) -> Array:
     """[] whether a draw in proportion to [N] weights has several possible results."""
-    total = weights.sum()
-    return total - weights.max() > CERTAIN * total
+    if weights.shape[0] <= SHORT:  # for the same reason as in `sample`
+        single = [weights[index].astype(jnp.float32) for index in range(weights.shape[0])]
+        total, most = functools.reduce(jnp.add, single), functools.reduce(jnp.maximum, single)
+    else:
+        total, most = weights.sum(dtype=jnp.float32), weights.max().astype(jnp.float32)
+    return total - most > CERTAIN * total
 
 
 def _sample_block(weights: Array, uniform: Array) -> Array:
@@ -153,29 +162,40 @@ def _running_sum(values: Array) -> Array:
 
 def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
     """The state after its dice have fallen, if it waits for dice."""
-    return _settle_chance(game, state, None, uniform)[0]
+    return _settle_chance(game, state, uniform)[0]
 
 
-def _settle_chance(game: Game[Any], state: Any, course: Course | None, uniform: Array) -> tuple[Any, Course | None]:
-    """`settle_chance` with the course of the game, if there is one."""
+def _settle_chance(game: Game[Any], state: Any, uniform: Array) -> tuple[Any, Array]:
+    """`settle_chance`, and the code of the outcome."""
     weights = game.chance(state)
     outcome = sample(weights, uniform)
     waits = game.actor(state) == CHANCE
     after = select(waits, settling(game)(state, outcome), state)
-    return after, course and select(waits, course.moved(outcome, is_drawn(weights)), course)
+    return after, move_code(waits, outcome, is_drawn(weights))
 
 
 def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
     """Throws the dice in every lane that waits for them, and says [B] which did; `axis` as in `end_games`."""
     waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
+    step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0), (axis, 0))
+    return _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform)), waits
 
-    def settle(lanes: Lanes) -> Lanes:
-        step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0, 0), (axis, 0))
-        state, course = step(lanes.state, lanes.course, uniform)
-        return Lanes(state, lanes.steps + waits.astype(jnp.int32), course)
 
-    # A branch, which XLA on a CPU does not look into: it would compute the rolled state anew for all that follows.
-    return jax.lax.cond(waits.any(), settle, lambda lanes: lanes, lanes), waits
+def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> Lanes:
+    """The lanes after [B] some of them have moved; `step` gives the states of all, and [B] the codes of the moves."""
+    asked = lanes.course is not None
+
+    def move(lanes: Lanes) -> tuple[Any, Array | None]:
+        state, code = step(lanes)
+        return state, code if asked else None
+
+    def stay(lanes: Lanes) -> tuple[Any, Array | None]:
+        return lanes.state, jnp.zeros(moves.shape, jnp.uint32) if asked else None
+
+    # A branch, which XLA on a CPU does not look into: it would compute the new state anew for all that follows.
+    state, code = jax.lax.cond(moves.any(), move, stay, Lanes(lanes.state, lanes.steps))
+    course = lanes.course.after(code) if lanes.course is not None and code is not None else None
+    return Lanes(state, lanes.steps + moves.astype(jnp.int32), course)
 
 
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
@@ -229,15 +249,13 @@ def _turn(
         uniform_choice = jax.random.uniform(key, (num_lanes,))
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
-    def decide(lanes: Lanes) -> Lanes:
-        axes = (axis, 0, 0, None if seats is None else 0, 0, 0 if opening else None)
+    def decide(lanes: Lanes) -> tuple[Any, Array]:
+        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
         opens = lanes.steps < opening if opening else None
         step = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
-        state, course = step(lanes.state, lanes.course, due, seats, uniform_choice, opens)
-        return Lanes(state, lanes.steps + due.astype(jnp.int32), course)
+        return step(lanes.state, due, seats, uniform_choice, opens)
 
-    # A branch for the same reason as in `roll`.
-    return end_games(game, jax.lax.cond(due.any(), decide, lambda lanes: lanes, lanes), axis=axis)
+    return end_games(game, _move_where(due, lanes, decide), axis=axis)
 
 
 def _axis(game: Game[Any]) -> int:
@@ -259,13 +277,12 @@ def _decide(
     game: Game[Any],
     policies: Sequence[Policy],
     state: Any,
-    course: Course | None,
     due: Array,
     seat_of: Array | None,
     uniform: Array,
     opens: Array | None,
-) -> tuple[Any, Course | None]:
-    """The state and the course after its actor's move, if one is due; where it `opens` the game, that is any."""
+) -> tuple[Any, Array]:
+    """The state after its actor's move if one is due, and that move's code; where it `opens` the game, it is any."""
     logits = policies[0].apply(policies[0].params, state)
     if seat_of is not None and len(policies) > 1:
         sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
@@ -282,7 +299,7 @@ def _decide(
         weights = action_weights(game, logits, state)
         action = sample(weights, uniform)
     after = select(due, acting(game)(state, action), state)
-    return after, course and select(due, course.moved(action, is_drawn(weights.astype(jnp.float32))), course)
+    return after, move_code(due, action, is_drawn(weights))
 
 
 @functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"))
