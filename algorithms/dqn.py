@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import descent, experience, nets, players, q_net, replay, rewards, rollout
+from boardrl import descent, experience, named_nets, nets, players, q_net, replay, rewards, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.experience import Transition
@@ -36,7 +36,8 @@ class Config:
         "afterstate",
         "what the net is shown: observe (an output for each action), afterstate, or one of the game's encodings",
     )
-    hidden: tuple[int, ...] = setting((128,), "units of the net's hidden layers")
+    net: str = setting("mlp", named_nets.HELP)
+    hidden: tuple[int, ...] = setting((128,), "units of the hidden layers of mlp, and of those that conv ends in")
     activation: nets.Activation = setting("relu", "between the layers")
     output: q_net.Output = setting("linear", "activation of the output")
     rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
@@ -105,6 +106,7 @@ class TrainState(NamedTuple):
     lanes: rollout.Lanes
     pending: experience.Slot  # [P, B] decisions whose successor is still to come
     replay: Replay  # of transitions, with states for memos
+    totals: experience.Totals  # of rewards
     key: Array  # raw key data
     games: Array  # [] int32: ended so far
     learned: Array  # [] int32: learning steps
@@ -133,12 +135,13 @@ def check(config: Config, game: Game[Any]) -> None:
         raise UserError(
             f"--batch={config.batch} takes all that is remembered, so --warm_up={config.warm_up} must be as many"
         )
-    value_net(config, game)
+    net = value_net(config, game)
+    named_nets.check(config.net, net.module, net.seen, net.num_outputs)
     _recorded_players(config, game)
 
 
 def value_net(config: Config, game: Game[Any]) -> QNet:
-    return QNet(game, config.inputs, config.hidden, config.activation, config.output)
+    return QNet(game, config.inputs, config.hidden, config.activation, config.output, net=config.net)
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
@@ -150,9 +153,10 @@ def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_record, key_play = jax.random.split(key, 3)
     net, first = value_net(config, game), game.init()
-    params = net.init(key_net)
+    params, totals = net.init(key_net), experience.no_totals(config.lanes, game.spec.num_players)
     if config.pretrain_from:
-        params = pretrain(config, game, params, key_record)
+        params, largest = pretrain(config, game, params, key_record)
+        totals = totals._replace(largest=largest)
     row = Transition(first, jnp.int32(0), jnp.float32(0), jnp.float32(0), first)
     return TrainState(
         params=params,
@@ -161,6 +165,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         lanes=rollout.start(game, config.lanes),
         pending=experience.no_pending(game, first, config.lanes),
         replay=replay.empty(row, config.capacity),
+        totals=totals,
         key=jax.random.key_data(key_play),
         games=jnp.int32(0),
         learned=jnp.int32(0),
@@ -198,6 +203,7 @@ def update(
         lanes=window.lanes,
         pending=window.pending,
         replay=remembered,
+        totals=experience.counted(state.totals, window.turns),
         key=jax.random.key_data(key_next),
         games=state.games + window.games,
         updates=state.updates + 1,
@@ -210,21 +216,31 @@ def update(
     )
     metrics = {
         "loss": 0.5 * errors.mean(),
-        "td_error": jnp.sqrt(errors.mean()),
+        "td_error": reward_unit(state.totals.largest) * jnp.sqrt(errors.mean()),
         "epsilon": epsilon,
         "remembered": replay.size(remembered).astype(jnp.float32),
     }
     return state, metrics
 
 
+def reward_unit(largest: Array) -> Array:
+    """[] what rewards are divided by before the net learns them: the largest total of a game, if that is less than 1.
+
+    A fresh net's values differ by some tenths between actions, and rewards far below that would be lost in them.
+    Larger ones need no division, as measured on returns of up to 10,000. Decisions do not depend on it.
+    """
+    return jnp.where(largest > 0, jnp.minimum(largest, 1.0), 1.0)
+
+
 def _learn(config: Config, net: QNet, state: TrainState, key: Array) -> tuple[TrainState, Array]:
     """Some learning steps; and [learning_steps] the mean squared errors before them."""
     rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
-    experiences = state.replay
+    experiences, unit = state.replay, reward_unit(state.totals.largest)
 
     def step(carry: tuple[Any, Any, Any, Array], key_step: Array) -> tuple[tuple[Any, Any, Any, Array], Array]:
         params, target, momentum, learned = carry
         batch = replay.sample(experiences, config.batch, key_step)
+        batch = batch._replace(reward=batch.reward / unit)
         value, gradient = jax.value_and_grad(loss, argnums=1)(net, params, target, batch, double=config.double)
         params, momentum = descent.step(config.optimizer, params, momentum, gradient, rate=rate)
         learned = learned + 1
@@ -317,10 +333,13 @@ def record(config: Config, game: Game[Any], key: Array) -> Record:
     return jax.tree.map(lambda leaf: leaf[order], flat)
 
 
-def pretrain(config: Config, game: Game[Any], params: Any, key: Array) -> Any:
-    """The net after it has learned from recorded games."""
+def pretrain(config: Config, game: Game[Any], params: Any, key: Array) -> tuple[Any, Array]:
+    """The net after it has learned from recorded games, and [] the most that a decision in them brought or cost."""
     key_record, key_fit = jax.random.split(key)
-    return fit(config, value_net(config, game), params, record(config, game, key_record), key_fit)
+    games = record(config, game, key_record)
+    largest = jnp.where(games.valid, jnp.abs(games.outcome), 0.0).max()
+    games = games._replace(outcome=games.outcome / reward_unit(largest))
+    return fit(config, value_net(config, game), params, games, key_fit), largest
 
 
 def fit(config: Config, net: QNet, params: Any, games: Record, key: Array) -> Any:

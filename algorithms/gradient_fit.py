@@ -22,11 +22,13 @@ from boardrl.config import setting
 from boardrl.game import Game
 from boardrl.policy import Policy
 from search import learning, selfplay
-from search.learning import TrainState, check, init, player, policy
+from search.learning import TrainState, check, games_per_update, init, player, policy
 from search.lesson import Lesson, towards
 from search.searcher import Searcher
 
-__all__ = ["ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "init", "player", "policy", "update"]
+__all__ = [
+    "ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "games_per_update", "init", "player", "policy", "update",
+]  # fmt: skip
 
 ON_HOST = True  # `update` searches, and cannot be traced
 SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "final_games": 1000}

@@ -20,7 +20,7 @@ from jax import Array
 
 from boardrl import experience, hash_table, options, rewards, tabular
 from boardrl.config import setting
-from boardrl.errors import UserError
+from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
 from boardrl.hash_table import Table
 from boardrl.policy import Policy
@@ -137,7 +137,8 @@ def update(
 ) -> tuple[TrainState, dict[str, Any]]:
     """Plays games by the table as it is, on all cores, then learns from them in their order.
 
-    The games follow from the seed and their numbers, so that threads change nothing.
+    The games follow from the seed and their numbers, so that threads change nothing. Where the table becomes full,
+    what it has learned until then stays; the next update that finds no room ends the training.
     """
     worth = rewards.parse(config.rewards, game)
     kernel = tabular.kernel(coding(config, game), list(worth), opponents)
@@ -147,21 +148,24 @@ def update(
     seats = game.spec.num_players - len(opponents)
     plays = tabular.Plays(config.learners or seats, len(opponents), float(epsilon), config.exclusive)
     high, low = (int(word) for word in np.asarray(state.key))
-    numbers = range(done, done + config.games_per_update)
+    numbers = experience.numbers(done, config.games_per_update, config.games)
     frozen = Table(*map(np.asarray, state.table))  # by which is played, while the copy learns
     table = Table(*map(np.array, frozen))
     used, room = int((table.counts != hash_table.FREE).sum()), hash_table.room(config.entries)
-    lessons, squares = 0, 0.0
+    was_full, lessons, squares = used >= room, 0, 0.0
     for page in kernel.play(frozen, numbers, worth=worth, plays=plays, seed=high << 32 | low):
         used, errors = kernel.module.learn(
             page.lessons, float(rate), config.discount, tuple(table), tuple(page.book), used, room
         )
-        if used < 0:
-            raise UserError(
+        if used < 0 and was_full:
+            raise Exhausted(
                 f"the table of {config.entries:,} entries is full after {done:,} games ({room:,} may be taken); "
-                f"start a new run with --entries={2 * config.entries} or a coarser encoding"
+                f"start a new run with --entries={2 * config.entries} or a coarser encoding to learn more"
             )
         lessons, squares = lessons + page.lessons, squares + errors
+        if used < 0:
+            used = room
+            break
     metrics = {
         "loss": 0.5 * squares / max(lessons, 1),
         "load": used / config.entries,
@@ -169,8 +173,13 @@ def update(
         "lessons": lessons,
         "epsilon": epsilon,
     }
-    games, updates = jnp.int32(done + config.games_per_update), state.updates + 1
+    games, updates = jnp.int32(numbers.stop), state.updates + 1
     return TrainState(Table(*map(jnp.asarray, table)), state.key, games, updates), metrics
+
+
+def games_per_update(config: Config) -> int:
+    """All updates play as many, but the last, which plays what is left of the games."""
+    return config.games_per_update
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:

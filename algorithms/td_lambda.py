@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import descent, experience, nets, parts, rollout
+from boardrl import descent, experience, named_nets, nets, parts, return_scale, rollout
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, one_hot, select
@@ -34,7 +34,8 @@ class Config:
     parts: int = setting(1, "parts of the lanes that play and learn at the same time, a core each; divides --lanes")
     window: int = setting(8, "turns in every lane between two learning steps")
     thin: int = setting(1, "learn from one turn in so many, as neighbours are much alike; divides --window")
-    hidden: tuple[int, ...] = setting((128, 128), "units of the net's hidden layers")
+    net: str = setting("mlp", named_nets.HELP)
+    hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers of mlp, and of those that conv ends in")
     activation: nets.Activation = setting("relu", "between the layers")
     decay: float = setting(0.7, "λ: 0 learns from the next position alone, 1 from the result alone")
     epsilon: float = setting(0.3, "share of decisions that are random experiments")
@@ -92,6 +93,7 @@ class TrainState(NamedTuple):
     lanes: rollout.Lanes
     pending: Pending
     traces: Any  # params with leading axes [B, P] in the backward view, else ()
+    seen: return_scale.Range  # of the returns of all games so far
     key: Array  # raw key data
     games: Array  # [] int32: ended so far
     updates: Array  # [] int32
@@ -117,6 +119,7 @@ class Lesson(NamedTuple):
     lanes: rollout.Lanes
     pending: Pending
     traces: Any
+    seen: return_scale.Range  # with the returns of the games that ended
     gradient: Any  # summed
     error: Error
     games: Array  # [] int32 that ended
@@ -145,16 +148,24 @@ def check(config: Config, game: Game[Any]) -> None:
         raise UserError(
             f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"
         )
+    net = value_net(config, game)
+    named_nets.check(config.net, net.module, net.seen, game.spec.num_players)
 
 
 def value_net(config: Config, game: Game[Any]) -> nets.ValueNet:
-    mlp = nets.MLP(config.hidden, game.spec.num_players, config.activation)
-    return nets.ValueNet(game, mlp, config.encoding, config.fixed_seats, config.separate)
+    module = named_nets.make(config.net, game.spec.num_players, hidden=config.hidden, activation=config.activation)
+    return nets.ValueNet(game, module, config.encoding, config.fixed_seats, config.separate)
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The greedy player of what was learned."""
-    return Policy(Greedy(game, value_net(config, game), config.utility), state.params)
+    value = nets.Scaled(value_net(config, game))
+    return Policy(Greedy(game, value, config.utility), scaled_params(game, state))
+
+
+def scaled_params(game: Game[Any], state: TrainState) -> nets.ScaledParams:
+    """The net's parameters, and the range of returns that its outputs are shares of."""
+    return nets.ScaledParams(state.params, return_scale.scale_of(game.spec, state.seen))
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
@@ -176,6 +187,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         lanes=rollout.fresh(game, config.lanes),
         pending=pending,
         traces=traces,
+        seen=return_scale.nothing_seen(game.spec),
         key=jax.random.key_data(key_play),
         games=jnp.int32(0),
         updates=jnp.int32(0),
@@ -200,8 +212,12 @@ def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state
     lanes, pending, traces = parts.slice_of((state.lanes, state.pending, state.traces), part, config.parts)
     seats = _seating(config, game, len(opponents))
     seats = parts.slice_of(seats, part, config.parts)
-    played = play_window(config, game, opponents, state.params, lanes, pending, seats, keys[1 + part])
+    params = scaled_params(game, state)
+    played = play_window(config, game, opponents, params, lanes, pending, seats, keys[1 + part])
     window = played.window
+    seen = return_scale.widened(state.seen, window.trail.returns, window.trail.ended)
+    # From here on all returns are those of the declared range, of which the net's outputs are shares.
+    window = window._replace(trail=window.trail.in_net_units(params.scale))
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
     gradient, error = forward_gradient(config, net, state.params, *_thinned(config, window, targets, keys[-1]))
     if config.view == "backward":
@@ -210,8 +226,9 @@ def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state
         lanes=played.lanes,
         pending=_still_open(window, targets),
         traces=traces,
+        seen=seen,
         gradient=gradient,
-        error=error,
+        error=error._replace(squared=params.scale.factor**2 * error.squared),
         games=window.trail.ended.sum(dtype=jnp.int32),
         decisions=window.trail.decided[1:].sum(dtype=jnp.int32),
         rolls=played.rolls,
@@ -221,7 +238,7 @@ def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
 def learn(config: Config, state: TrainState, lessons: tuple[Lesson, ...]) -> tuple[TrainState, dict[str, Array]]:
     """One step of the optimizer along the sum of all lessons."""
-    total = jax.tree.map(lambda *each: functools.reduce(jnp.add, each), *(each[3:] for each in lessons))
+    total = jax.tree.map(lambda *each: functools.reduce(jnp.add, each), *(each[4:] for each in lessons))
     gradient, error, games, decisions, rolls = total
     num_known = jnp.maximum(error.known, 1.0)
     if config.optimizer == "adam":
@@ -242,6 +259,7 @@ def learn(config: Config, state: TrainState, lessons: tuple[Lesson, ...]) -> tup
         lanes=lanes,
         pending=pending,
         traces=traces,
+        seen=return_scale.joined(*(each.seen for each in lessons)),
         key=jax.random.key_data(_keys(config, state)[0]),
         games=state.games + games,
         updates=state.updates + 1,
@@ -275,7 +293,7 @@ def play_window(
     config: Config,
     game: Game[Any],
     opponents: tuple[Policy, ...],
-    params: Any,
+    params: nets.ScaledParams,
     lanes: rollout.Lanes,
     pending: Pending,
     seats: Array,
@@ -318,7 +336,7 @@ def _decide(
     config: Config,
     game: Game[Any],
     opponents: tuple[Policy, ...],
-    params: Any,
+    params: nets.ScaledParams,
     state: Any,
     opens: Array,
     seat_of: Array,
@@ -329,7 +347,8 @@ def _decide(
     actor = game.actor(state)
     player = jnp.maximum(actor, 0)
     legal = game.legal(state)
-    values = afterstate_values(game, net, params, state)  # [A, P]
+    value = nets.Scaled(net)
+    values = afterstate_values(game, value, params, state)  # [A, P]
     liked = wish(config.utility, values, player)
     best = jnp.argmax(jnp.where(legal, liked, -jnp.inf)).astype(jnp.int32)
 
@@ -347,7 +366,7 @@ def _decide(
     viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
     trail = Trail(
         decided=decided,
-        value=afterstate_value(game, net, params, state, viewer),
+        value=afterstate_value(game, value, params, state, viewer),
         explored=decided & experiment & (action != best),
         best=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
         ended=jnp.array(False),  # filled in by the caller

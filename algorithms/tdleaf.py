@@ -24,12 +24,14 @@ from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
 from boardrl.policy import Policy
 from search import learning, selfplay
-from search.learning import TrainState, init, player, policy
+from search.learning import TrainState, games_per_update, init, player, policy
 from search.lesson import Lesson, towards
 from search.searcher import Searcher
 from search.selfplay import Played
 
-__all__ = ["ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "init", "player", "policy", "update"]
+__all__ = [
+    "ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "games_per_update", "init", "player", "policy", "update",
+]  # fmt: skip
 
 ON_HOST = True  # `update` searches, and cannot be traced
 # Matches of searches take long, so that there are fewer of them.

@@ -74,6 +74,7 @@ class Window(NamedTuple):
     lived: Transition  # [P + T, B]
     known: Array  # [P + T, B] bool: where `lived` means something
     games: Array  # [] int32: that ended in it
+    turns: Slot  # [T, B]
 
 
 def seating(num_lanes: int, num_players: int, num_opponents: int, *, rotate: bool = True) -> Array:
@@ -273,7 +274,34 @@ def live(
     slots = join(pending, window)
     link = links(slots, discount=discount, steps=steps)
     ended = window.ended.sum().astype(jnp.int32)
-    return Window(lanes, still_open(slots, link), transitions(slots, link), link.known, ended)
+    return Window(lanes, still_open(slots, link), transitions(slots, link), link.known, ended, window)
+
+
+class Totals(NamedTuple):
+    """What each player has got in the games under way, and the most that anybody got or lost in one that has ended."""
+
+    so_far: Array  # [B, P] float32
+    largest: Array  # [] float32: max |Σ r| over players and games; 0 before any game has ended
+
+
+def no_totals(num_lanes: int, num_players: int) -> Totals:
+    return Totals(jnp.zeros((num_lanes, num_players), jnp.float32), jnp.float32(0))
+
+
+def counted(totals: Totals, turns: Slot) -> Totals:
+    """The totals after [T, B] more turns."""
+
+    def turn(totals: Totals, slot: Slot) -> tuple[Totals, None]:
+        total, over = totals.so_far + slot.dice + slot.reward, slot.ended[:, None]
+        largest = jnp.maximum(totals.largest, jnp.where(over, jnp.abs(total), 0.0).max())
+        return Totals(jnp.where(over, 0.0, total), largest), None
+
+    return jax.lax.scan(turn, totals, turns)[0]
+
+
+def numbers(done: int, at_once: int, games: int) -> range:
+    """Of the games that the next update plays: so many at once, but the last update plays what is left of all."""
+    return range(done, games if done < games < done + at_once else done + at_once)
 
 
 def annealed(start: float, end: float, games: Array, over: int) -> Array:

@@ -44,6 +44,10 @@ class Spec:
         """How many different moves `step` takes, actions or outcomes."""
         return max(self.num_actions, self.num_outcomes)
 
+    def within_returns(self, values: Array) -> Array:
+        """Values cut to what one player can get: every value of a position is, where it is computed."""
+        return jnp.clip(values, self.min_return, self.max_return)
+
 
 class Game(Protocol[State]):
     """Eight members make a game; from them come training, search, matches and the conformance kit.

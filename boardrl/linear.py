@@ -56,7 +56,7 @@ class Linear:
         spec = self.game.spec
         seats = jnp.arange(spec.num_players)
         features = jax.vmap(self._features, (None, 0))(state, seats)
-        return jnp.clip(jnp.tanh(features @ params), spec.min_return, spec.max_return)
+        return spec.within_returns(jnp.tanh(features @ params))
 
     def _features(self, state: Any, player: Array) -> Array:
         return find(self.game, self.features).function(self.game, state, player)

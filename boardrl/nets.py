@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Literal, NamedTuple
 
 import flax.linen as nn
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from boardrl.game import Game, Spec, one_hot
+from boardrl.return_scale import Scale
 
 Activation = Literal["relu", "tanh", "sigmoid"]
 ACTIVATIONS = {"relu": nn.relu, "tanh": nn.tanh, "sigmoid": nn.sigmoid}
@@ -62,24 +64,29 @@ class ValueNet:
     """
 
     game: Game[Any]
-    mlp: MLP
+    module: nn.Module  # such as an MLP; see `boardrl.named_nets` for what others are shown
     encoding: str = ""  # one that the game offers, in place of `observe`
     fixed_seats: bool = False
     separate: bool = False  # a fraction for each player even where returns have a fixed sum
 
     def init(self, key: Array) -> Any:
-        return self.mlp.init(key, self.dense(self.inputs(self.game.init(), jnp.int32(0))))
+        return self.module.init(key, self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
+
+    @property
+    def seen(self) -> jax.ShapeDtypeStruct:
+        """What the module is shown."""
+        return jax.eval_shape(lambda: self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
 
     @property
     def num_inputs(self) -> int:
-        """I, how wide the first layer is."""
-        seen = jax.eval_shape(self._observe, self.game.init(), jnp.int32(0))
-        return int(seen.size) + (self.game.spec.num_players if self._told_its_seat else 0)
+        """I, how many entries the net is shown."""
+        return math.prod(self._shape) + (self.game.spec.num_players if self._told_its_seat else 0)
 
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
-        """[I] what the net is shown, as a Sparse where the game gives one."""
-        if not self.encoding and not self._told_its_seat and hasattr(self.game, "observe_sparsely"):
-            return Sparse(*self.game.observe_sparsely(state, player))
+        """[I] what the net is shown, as a Sparse where the game gives one and the net takes it."""
+        sparse = isinstance(self.module, MLP) and hasattr(self.game, "observe_sparsely")
+        if sparse and not self.encoding and not self._told_its_seat:
+            return Sparse(*self.game.observe_sparsely(state, player))  # type: ignore[attr-defined]
         seen = self._observe(state, player).ravel().astype(jnp.float32)
         if not self._told_its_seat:
             return seen
@@ -89,9 +96,20 @@ class ValueNet:
         """[I] the same as one array."""
         return inputs.dense(self.num_inputs) if isinstance(inputs, Sparse) else inputs
 
+    def shaped(self, inputs: Array | Sparse) -> Array | Sparse:
+        """The inputs as the module is shown them: to all but an MLP in the shape of the observation."""
+        if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
+            return inputs
+        if not self._told_its_seat:
+            return inputs.reshape(self._shape)
+        num_players = self.game.spec.num_players
+        board = inputs[:-num_players].reshape(self._shape)
+        seat = jnp.broadcast_to(inputs[-num_players:], (*self._shape[:-1], num_players))
+        return jnp.concatenate([board, seat], -1)
+
     def logits(self, params: Any, inputs: Array | Sparse, player: Array) -> Array:
         """[P] in seat order."""
-        outputs = self.mlp.apply(params, inputs)
+        outputs = self.module.apply(params, self.shaped(inputs))
         assert isinstance(outputs, Array)
         if self.fixed_seats:
             return outputs
@@ -103,18 +121,45 @@ class ValueNet:
         apart = self.separate or self.game.spec.return_sum is None
         return jax.nn.sigmoid(logits) if apart else jax.nn.softmax(logits)
 
-    def __call__(self, params: Any, state: Any, player: Array) -> Array:
-        """[P] expected returns in seat order."""
+    def expected(self, params: Any, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order; shares of a fixed sum may give one player more than it can get."""
         return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, player), player)))
+
+    def __call__(self, params: Any, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order, within what a player can get."""
+        return self.game.spec.within_returns(self.expected(params, state, player))
 
     @property
     def _told_its_seat(self) -> bool:
         return not self.fixed_seats and getattr(self.game, "rotate", None) is None
 
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return jax.eval_shape(self._observe, self.game.init(), jnp.int32(0)).shape
+
     def _observe(self, state: Any, player: Array) -> Array:
         if self.encoding:
             return self.game.encodings[self.encoding](self.game, state, player)  # type: ignore[attr-defined]
         return self.game.observe(state, player)
+
+
+class ScaledParams(NamedTuple):
+    """Parameters of a Scaled net."""
+
+    net: Any
+    scale: Scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+    """A ValueNet together with the learned range of returns that its outputs are shares of."""
+
+    net: ValueNet
+
+    def __call__(self, params: ScaledParams, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order, within what a player can get."""
+        expected = self.net.expected(params.net, state, player)
+        return self.net.game.spec.within_returns(params.scale.apply(expected))
 
 
 def to_returns(spec: Spec, shares: Array) -> Array:

@@ -68,6 +68,18 @@ class Greedy:
         return jnp.where(values >= best, 0.0, -jnp.inf)
 
 
+@dataclasses.dataclass(frozen=True)
+class WithinReturns:
+    """A value function, cut to what a player can get as nets and features of ours are."""
+
+    game: Game[Any]
+    value: Value
+
+    def __call__(self, params: Any, state: Any, player: Array) -> Array:
+        """[P]"""
+        return self.game.spec.within_returns(self.value(params, state, player))
+
+
 def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, player: Array) -> Array:
     """[P] value of a state that `player` has just moved to: its returns if the game is over there."""
     over = game.actor(after) == TERMINAL

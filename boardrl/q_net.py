@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import registry
+from boardrl import named_nets, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.nets import MLP, Activation, Sparse, ValueNet
@@ -36,6 +37,7 @@ class QNet:
     activation: Activation = "relu"
     output: Output = "linear"
     num_choices: int = 0  # 0: one for each action of the game
+    net: str = "mlp"  # see `boardrl.named_nets`
 
     def __post_init__(self) -> None:
         if self.inputs not in known_inputs(self.game):
@@ -50,14 +52,20 @@ class QNet:
         return self.inputs == AFTERSTATE or self.inputs in getattr(self.game, "action_encodings", {})
 
     @property
-    def mlp(self) -> MLP:
-        outputs = 1 if self.by_action else self.num_choices or self.game.spec.num_actions
-        return MLP(self.hidden, outputs, self.activation)
+    def num_outputs(self) -> int:
+        return 1 if self.by_action else self.num_choices or self.game.spec.num_actions
+
+    @property
+    def module(self) -> nn.Module:
+        return named_nets.make(self.net, self.num_outputs, hidden=self.hidden, activation=self.activation)
 
     def init(self, key: Array) -> Any:
-        shown = self.encode(self.game.init())
-        one = jax.tree.map(lambda leaf: leaf[0], shown) if self.by_action else shown
-        return self.mlp.init(key, self._state_net.dense(one))
+        return self.module.init(key, self._first())
+
+    @property
+    def seen(self) -> jax.ShapeDtypeStruct:
+        """What the module is shown, for one action where it is shown each by itself."""
+        return jax.eval_shape(self._first)
 
     def encode(self, state: Any) -> Array | Sparse:
         """[I] or [A, I] what the net is shown of a state with a player to act, as a Sparse where the game gives one."""
@@ -74,9 +82,10 @@ class QNet:
 
     def values(self, params: Any, shown: Array | Sparse) -> Array:
         """[A] from what `encode` gave."""
+        module = self.module
 
         def outputs(inputs: Array | Sparse) -> Array:
-            out = self.mlp.apply(params, inputs)
+            out = module.apply(params, self._shaped(inputs))
             assert isinstance(out, Array)
             return out
 
@@ -87,11 +96,26 @@ class QNet:
         """[A] the value of every action, meaningless for illegal ones."""
         return self.values(params, self.encode(state))
 
+    def _first(self) -> Array | Sparse:
+        """What the module is shown of the first state, and there of the first action."""
+        shown = self.encode(self.game.init())
+        one = jax.tree.map(lambda leaf: leaf[0], shown) if self.by_action else shown
+        return self._shaped(self._state_net.dense(one))
+
+    def _shaped(self, inputs: Array | Sparse) -> Array | Sparse:
+        """The inputs of one state or action as the module is shown them."""
+        if self.inputs not in getattr(self.game, "action_encodings", {}):
+            return self._state_net.shaped(inputs)
+        if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
+            return inputs
+        rows = jax.eval_shape(lambda: self.game.action_encodings[self.inputs](self.game, self.game.init()))  # type: ignore[attr-defined]
+        return inputs.reshape(rows.shape[1:])
+
     @property
     def _state_net(self) -> ValueNet:
         """Who knows how a state is shown to a net."""
         encoding = "" if self.inputs in (OBSERVE, AFTERSTATE) or self.by_action else self.inputs
-        return ValueNet(self.game, self.mlp, encoding)
+        return ValueNet(self.game, self.module, encoding)
 
 
 @dataclasses.dataclass(frozen=True)

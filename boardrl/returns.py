@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl.return_scale import Scale
+
 
 class Trail(NamedTuple):
     """What one lane saw over T slots; [B] lanes by vmap.
@@ -21,6 +23,11 @@ class Trail(NamedTuple):
     best: Array  # [T, P] value of the afterstate of the best known action
     ended: Array  # [T] bool: the game was over after this slot
     returns: Array  # [T, P] of the game that ended
+
+    def in_net_units(self, scale: Scale) -> Trail:
+        """The same with returns of the declared range in place of those of the range that results span."""
+        value, best, returns = scale.invert((self.value, self.best, self.returns))
+        return self._replace(value=value, best=best, returns=returns)
 
 
 class Window(NamedTuple):

@@ -10,10 +10,13 @@ An algorithm is a module with
 and, where they are needed,
     player(config, game, state)            the host player that plays in matches in place of the policy, as search does
     ON_HOST = True                         `update` cannot be traced, or calls compiled functions: it is called as it is
+    games_per_update(config)               how many games an update plays, where that is fixed: then the last update
+                                           plays those that are left, and exactly `games` are played
     SCHEDULE                               settings of the Schedule that suit it
     PRESETS                                {name: {setting: value}}, the settings of papers
-Everything in metrics.jsonl follows from the seed and the settings: the loop ends and evaluates only after a
-multiple of `log_every` updates, and only by counts of games. The clock decides about checkpoints alone.
+An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
+seed and the settings: the loop evaluates only after a multiple of `log_every` updates, and only by counts of games; it
+ends there too, unless the number of games of an update is fixed. The clock decides about checkpoints alone.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from boardrl import interrupt, machine, options, plots, report
 from boardrl.config import setting
-from boardrl.errors import UserError
+from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
 from boardrl.interrupt import Interrupted, Interrupts
 from boardrl.players import Player
@@ -112,6 +115,7 @@ class Outcome(NamedTuple):
     state: Any  # the TrainState
     strengths: Sequence[Strength]  # of the final evaluation
     interrupted: bool
+    exhausted: str = ""  # why it ended before `config.games` games, if it did
 
 
 class Diverged(UserError):
@@ -168,8 +172,8 @@ def train(task: Task, run: Run) -> Outcome:
         except Diverged as divergence:
             session.show(f"stopped: {divergence}")
             raise
-        session.show("finished")
-        return Outcome(session.state, strengths, interrupted=False)
+        session.show(f"ended early: {session.exhausted}" if session.exhausted else "finished")
+        return Outcome(session.state, strengths, interrupted=False, exhausted=session.exhausted)
 
 
 def _kept(run: Run) -> str:
@@ -193,6 +197,7 @@ class _Session:
         self.rows: list[dict[str, float]] = place["rows"]  # metrics of each update since the last line
         self.evaluated: int = place["evaluated"]  # games at the last evaluation, -1 before the first
         self.note = _note(report.latest(run))
+        self.exhausted = ""  # why nothing more can be learned
         self.compiled = False
         self.seconds, self.games_timed = 0.0, 0  # since the last line
         self.next_save = self.next_show = 0.0
@@ -200,9 +205,9 @@ class _Session:
         self.save()
 
     def train(self) -> None:
-        """Goes on until enough games have ended, counted after every line of metrics."""
+        """Goes on until enough games have ended, or nothing more can be learned."""
         every = self.task.schedule.resolve(self.task.config.games).evaluate_every
-        while self.rows or self.games < self.task.config.games:
+        while not self.exhausted and self.updates_left():
             if not self.rows and self.games // every > self.evaluated // every:
                 self.evaluate()
             self.advance()
@@ -212,25 +217,40 @@ class _Session:
                 raise Interrupted
             if time.monotonic() >= self.next_save:
                 self.save()
+        if self.rows:
+            self.log()
         self.save()
+
+    def updates_left(self) -> int:
+        """How many updates there are until the line of metrics is full or training ends; 0 at its end."""
+        config, in_line = self.task.config, self.task.schedule.log_every - len(self.rows)
+        games = config.games - self.games
+        if hasattr(self.task.algorithm, "games_per_update"):
+            return max(min(-(-games // self.task.algorithm.games_per_update(config)), in_line), 0)
+        return in_line if self.rows or games > 0 else 0
 
     def advance(self) -> None:
         """Updates until a line of metrics is full, or sooner if a checkpoint is due.
 
         The device works on one update while the metrics of the one before are looked at.
         """
-        task, began, games_before = self.task, time.monotonic(), self.games
-        num_left = task.schedule.log_every - len(self.rows) if self.compiled else 1
+        began, games_before = time.monotonic(), self.games
+        num_left = self.updates_left() if self.compiled else 1
         previous = None
         while num_left:
-            self.state, metrics = self.update()
+            try:
+                self.state, metrics = self.update()
+            except Exhausted as reason:
+                self.exhausted = str(reason)
+                break
             if previous is not None:
                 self._take(previous)
             previous = metrics
             num_left -= 1
             if self.interrupts.asked or time.monotonic() >= self.next_save:
                 break
-        self._take(previous)
+        if previous is not None:
+            self._take(previous)
         if self.compiled:
             self.seconds += time.monotonic() - began
             self.games_timed += self.games - games_before

@@ -122,9 +122,12 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
             print(f"stopped after {int(outcome.state.games):,} games; to go on: {resume}")
             sys.exit(EXIT_CODE)
         print("\n".join(["", *report.strength_lines(run, game), "", f"plot      {run.path / 'learning_curve.png'}"]))
-        print(
-            "\n".join([f"train on  {resume} --games={2 * learning.games}", *(f"evaluate  {line}" for line in others)])
+        then = (
+            f"ended     {outcome.exhausted}"
+            if outcome.exhausted
+            else f"train on  {resume} --games={2 * learning.games}"
         )
+        print("\n".join([then, *(f"evaluate  {line}" for line in others)]))
 
 
 def choose_preset(settings: TrainConfig, algorithm: Any) -> dict[str, Any]:

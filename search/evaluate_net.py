@@ -8,8 +8,6 @@ import numpy as np
 from boardrl.evaluator import evaluate as expect
 from boardrl.facet import NUM_PLAYERS
 
-LEAST = -1.0  # that a player can get
-MOST = 1.0
 NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in the scratch memory, at a whole word
 
 
@@ -26,7 +24,7 @@ def prepare_all(rows, first, count, weights, scratch, work):
 @numba.njit(cache=True, nogil=True)
 def evaluate(rows, at, seat, weights, scratch, work):
     expect(weights, rows[at], seat, scratch, scratch[NET_WORK:].view(np.uint64))
-    return min(max(np.float64(scratch[seat]), LEAST), MOST)
+    return np.float64(scratch[seat])
 
 
 @numba.njit(cache=True, nogil=True)

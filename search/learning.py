@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import host, linear, nets
+from boardrl import experience, host, linear, nets
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -125,7 +125,8 @@ def update(
     def one(searcher: Searcher, number: int) -> list[Lesson]:
         return teach(searcher, np.random.default_rng([*key.tolist(), number]))
 
-    taught = pool.map(one, range(int(first), int(first) + config.batch))
+    numbers = experience.numbers(int(first), config.batch, config.games)
+    taught = pool.map(one, numbers)
     lessons = list(itertools.chain.from_iterable(taught))
     value = value_of(config, game)
     rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
@@ -136,8 +137,13 @@ def update(
         value, config.optimizer, state.params, state.momentum, batch, jnp.float32(rate)
     )
     average = lesson.mean_with(state.average, new_params, jnp.float32(num_averaged(config, int(first))))
-    after = TrainState(new_params, average, momentum, state.key, state.games + config.batch, state.updates + 1)
+    after = TrainState(new_params, average, momentum, state.key, state.games + len(numbers), state.updates + 1)
     return after, {**metrics, "lessons": jnp.float32(len(lessons))}
+
+
+def games_per_update(config: Config) -> int:
+    """All updates play a batch, but the last, which plays what is left of the games."""
+    return config.batch
 
 
 def num_averaged(config: Config, games: int) -> int:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from algorithms import q_table
-from boardrl import arena, checkpoint, experience, q_kernel, rewards, rollout, solve, tabular
-from boardrl.errors import UserError
+from boardrl import arena, checkpoint, experience, hash_table, q_kernel, rewards, rollout, solve, tabular
+from boardrl.errors import Exhausted, UserError
 from boardrl.players import Player, make
 from games.ludo import Ludo
 from games.pig import Pig
@@ -61,12 +61,20 @@ def test_threads_and_a_stop_change_nothing(monkeypatch, tmp_path):
     assert not np.array_equal(other.table.values, whole.table.values)
 
 
-def test_a_full_table_is_refused():
+def test_a_full_table_keeps_what_it_has_learned_and_then_ends():
     config = dataclasses.replace(SMALL, entries=64)
+    state, metrics = train(config, PIG, 1)
+    assert metrics["known"] == np.count_nonzero(state.table.counts) == hash_table.room(64) == 56
     with pytest.raises(
-        UserError, match=r"the table of 64 entries is full after 0 games \(56 may be taken\).*entries=128"
+        Exhausted, match=r"the table of 64 entries is full after 200 games \(56 may be taken\).*entries=128"
     ):
-        train(config, PIG, 1)
+        train(config, PIG, 1, state)
+
+
+def test_the_last_update_plays_the_games_that_are_left():
+    config = dataclasses.replace(SMALL, games=250)
+    state, _ = train(config, PIG, 2)
+    assert int(state.games) == 250
 
 
 def test_opponents_and_other_seats_do_not_learn():

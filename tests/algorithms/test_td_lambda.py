@@ -23,7 +23,8 @@ TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3
 @functools.partial(jax.jit, static_argnames=("config", "game"))
 def play(config, game, opponents, state, key):
     seats = seating(config.lanes, game.spec.num_players, len(opponents))
-    return td_lambda.play_window(config, game, opponents, state.params, state.lanes, state.pending, seats, key)
+    params = td_lambda.scaled_params(game, state)
+    return td_lambda.play_window(config, game, opponents, params, state.lanes, state.pending, seats, key)
 
 
 def both_gradients(config, net, params, window):

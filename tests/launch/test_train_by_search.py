@@ -51,6 +51,18 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     assert "--decay" not in made_by  # as the algorithm has it
 
 
+def test_exactly_so_many_games_are_played(tmp_path: pathlib.Path) -> None:
+    """Two steps of four positions and one of two, where a line of metrics would have four steps."""
+    path = tmp_path / "run"
+    flags = ["--game=jumper:size=3", "--algo=gradient_fit", "--games=10", "--evaluate_against=random", f"--run={path}"]
+    with pytest.raises(SystemExit) as ended:
+        cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *flags, *SMALL, "--log_every=4"])
+    assert ended.value.code == 0
+    rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["kind"], row["games"]) for row in rows] == [("strength", 0), ("train", 10), ("final", 10)]
+    assert rows[1]["updates"] == 3
+
+
 def test_figure_4_counts_wins_by_colour(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trained, "FOLDER", tmp_path)
     monkeypatch.setattr(brunton2013, "FIXED", {"0.5 pieces, 0.5 safe": "brunton2013_even"})

@@ -1,5 +1,6 @@
 """Learners of action values, killed at a random moment: they end with the bits of a run that was never stopped."""
 
+import json
 import random
 import signal
 import time
@@ -8,6 +9,7 @@ import pytest
 from training_process import Process, flags, newest_state
 
 from boardrl import checkpoint
+from launch import cli, train
 
 MEASURED = {"seed": 7, "log_every": 3, "evaluate_every": 60, "evaluate_games": 20, "final_games": 20}
 RUNS = {
@@ -43,3 +45,20 @@ def test_killed_at_a_random_moment_it_ends_with_the_same_bits(algo, tmp_path):
     assert code == 0, err
     assert newest_state(killed) == newest_state(whole)
     assert (killed / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
+
+
+def test_a_full_table_ends_with_its_final_evaluation(tmp_path, capfd):
+    """It is resumable like any other run, and then ends as it did."""
+    path = tmp_path / "run"
+    asked = MEASURED | RUNS["q_table"] | {"algo": "q_table", "entries": 64, "run": path}
+    sentence = "the table of 64 entries is full after 20 games (56 may be taken); start a new run with --entries=128"
+    for argv in (flags(**asked), flags(resume=path)):
+        with pytest.raises(SystemExit) as ended:
+            cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *argv])
+        out, err = capfd.readouterr()
+        assert ended.value.code == 0, err
+        assert f"ended     {sentence}" in out
+        rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+        assert [(row["kind"], row["games"]) for row in rows] == [("strength", 0), ("train", 20), ("final", 20)]
+        assert rows[1]["updates"] == 2
+        assert f"ended early: {sentence}" in (path / "report.md").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -9,8 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import host, nets, registry
-from boardrl.game import TERMINAL
+from boardrl import host, named_nets, nets, registry
+from boardrl.game import TERMINAL, Spec
+from boardrl.lowering.ir import LoweringError
+from boardrl.return_scale import Scale
+from games.pig import Pig
 from search import batched_net, evaluators, walk
 from search.budget import Budget
 from search.searcher import Searcher
@@ -87,6 +91,14 @@ def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.Monkey
     assert search.search(net.game.init()).bytes == search.memory.num_bytes + 4 * size  # parameters are memory too
 
 
+def test_convolutions_are_batched_sooner() -> None:
+    """As a parameter of theirs is used at every cell."""
+    game = registry.make("connect_four")
+    for text, batched in (("mlp", False), ("conv(channels=16,layers=2)", False), ("conv", True), ("residual", True)):
+        net = nets.ValueNet(game, named_nets.make(text, 2, hidden=(64,), activation="relu"))
+        assert evaluators.chooses_batches(jax.eval_shape(net.init, jax.random.key(0))) == batched
+
+
 def test_net_and_search_agree_with_jax() -> None:
     game = registry.make("tic_tac_toe")
     net = nets.ValueNet(game, nets.MLP((8,), 2, "tanh"))
@@ -114,3 +126,55 @@ def test_net_and_search_agree_with_jax() -> None:
     result = search.search(state)
     np.testing.assert_allclose(result.value, [-best, best], atol=1e-6)
     assert not result.exact
+
+
+@dataclasses.dataclass(frozen=True)
+class Podium(Pig):
+    """Pig for three, in which the first gets 3 points, the second 2 and the last 1; who are level share."""
+
+    players: int = 3
+
+    @property
+    def spec(self) -> Spec:
+        return dataclasses.replace(super().spec, name="podium", min_return=1.0, max_return=3.0, return_sum=6.0)
+
+    def returns(self, state: Any) -> Any:
+        mine, others = state.scores[:, None], state.scores[None]
+        twice = 2 * (mine > others).sum(1) + (mine == others).sum(1) + 1
+        return jnp.where(self._won(state).any(), twice.astype(jnp.float32) / 2, 0.0)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_no_value_is_more_than_a_player_can_get(batched: bool) -> None:
+    """A net that gives whoever looks all that is shared, 1 + (6 - 3), where nobody can have more than 3."""
+    game = Podium(target=8)
+    net = nets.ValueNet(game, nets.MLP((), 3))
+    size, state = net.num_inputs, game.init()
+    params = {"params": {"layers_0": {"kernel": jnp.zeros((size, 3)), "bias": jnp.array([30.0, 0.0, 0.0])}}}
+    np.testing.assert_allclose(net.expected(params, state, jnp.int32(1)), [1, 4, 1])
+    np.testing.assert_allclose(net(params, state, jnp.int32(1)), [1, 3, 1])
+    scaled = nets.ScaledParams(params, Scale(jnp.float32(-1), jnp.float32(1)))
+    np.testing.assert_allclose(nets.Scaled(net)(scaled, state, jnp.int32(1)), [1, 3, 1])
+
+    def own(params: Any, state: Any, player: Any) -> Any:
+        return params * jnp.array([9.0, 2.0, -9.0], jnp.float32)
+
+    facet = host.lowered(game)
+    for value, numbers, wanted in ((net, params, [3, 3, 3]), (own, jnp.ones(3), [3, 2, 1])):
+        evaluator = evaluators.net(facet, value, numbers, batched=batched)
+        search = Searcher(game, "maxn", budget=Budget(depth=1, kilobytes=256), evaluator=evaluator, facet=facet)
+        np.testing.assert_allclose(search.evaluate(facet.row(jax.device_get(state))), wanted)
+
+
+def test_what_cannot_be_lowered_is_valued_in_jax() -> None:
+    """Nothing is lowered of random numbers, say."""
+    game = registry.make("tic_tac_toe")
+
+    def drawn(params: Any, state: Any, player: Any) -> Any:
+        return params * jax.random.uniform(jax.random.key(0), (2,))
+
+    evaluator, facet = evaluators.learned(game, drawn, jnp.float32(1))
+    assert evaluator.name == "batched net"
+    assert facet is host.of(game)
+    with pytest.raises(LoweringError):
+        evaluators.learned(game, drawn, jnp.float32(1), batched=False)
