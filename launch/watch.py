@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 def note_if_unlimited(budget: Budget) -> None:
     """Tells who gives a search no limit that it has none."""
-    if not budget.limited:
+    if not (budget.ms or budget.nodes or budget.depth):  # a game's time is of no use for one position
         print(
             "note: no --ms, --nodes or --depth is given: the search goes on to the end of the game, which may take for "
             "ever; Ctrl-C ends it",

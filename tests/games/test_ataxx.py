@@ -18,7 +18,6 @@ from boardrl import arena, host_check, players, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from games.ataxx import Ataxx, tables
-from launch.lineup import MAKERS
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "perft.csv"
 GAME = Ataxx()
@@ -235,5 +234,5 @@ def test_compiled_rules_do_not_differ():
 
 
 def test_a_shallow_search_beats_random():
-    pair = [players.make("negascout(depth=2,kilobytes=512)", GAME, MAKERS), players.make("random", GAME)]
+    pair = [players.make("negascout(depth=2,kilobytes=512)", GAME), players.make("random", GAME)]
     assert arena.match(GAME, pair, num_games=6, seed=0).players[0].wins == 6

@@ -15,7 +15,6 @@ from boardrl import arena, host_check, players, registry, solve
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from games.kalah import Kalah
-from launch.lineup import MAKERS
 
 # Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3), 139-147; its tables as others have copied
 # them. Irving's own program (github.com/girving/kalah, rules.c) captures with an empty house opposite, too.
@@ -226,5 +225,5 @@ def test_compiled_rules_do_not_differ():
 
 def test_a_shallow_search_beats_random():
     game = Kalah()
-    pair = [players.make("negascout(depth=2,kilobytes=512)", game, MAKERS), players.make("random", game)]
+    pair = [players.make("negascout(depth=2,kilobytes=512)", game), players.make("random", game)]
     assert arena.match(game, pair, num_games=20, seed=0).players[0].wins >= 17

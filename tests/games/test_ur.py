@@ -15,7 +15,6 @@ from boardrl import arena, host_check, players, registry, solve
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
 from games.ur import Ur
-from launch.lineup import MAKERS
 
 STEP = jax.jit(Ur().step)
 ANSWERS = jax.jit(lambda state: (Ur().actor(state), Ur().legal(state)))
@@ -216,5 +215,5 @@ def test_compiled_rules_do_not_differ():
 
 def test_a_shallow_search_beats_random():
     game = Ur()
-    pair = [players.make("expectimax(depth=1,kilobytes=512)", game, MAKERS), players.make("random", game)]
+    pair = [players.make("expectimax(depth=1,kilobytes=512)", game), players.make("random", game)]
     assert arena.match(game, pair, num_games=20, seed=0).players[0].wins >= 18

@@ -65,7 +65,7 @@ def test_the_name_is_stored(folder):
 def test_search_has_the_values_of_jax(folder, name):
     game, path = registry.make(GAME), folder / "runs" / name
     learned = lineup.load_run(path).policy
-    searcher = players.make(f"maxn(depth=1,net={path})", game, lineup.MAKERS).host.searcher
+    searcher = players.make(f"maxn(depth=1,net={path})", game).host.searcher
     assert searcher.evaluator.name == "net"  # compiled
     values = jax.jit(lambda state: policy.afterstate_values(game, learned.apply.value, learned.params, state))
     value = jax.jit(lambda state, seat: learned.apply.value(learned.params, state, seat)[seat])
