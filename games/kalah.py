@@ -142,9 +142,9 @@ class Kalah:
         return State(jnp.array(pits, jnp.int32), jnp.array(stores, jnp.int32), jnp.int32(turn))
 
     def move_text(self, state: State, move: Array) -> str:
-        """The house and how many seeds it holds: 'house 2, 4 seeds'."""
+        """The house and how many seeds it holds: 'house 2 (4 seeds)'."""
         seeds = int(state.pits[state.turn, move])
-        return f"house {int(move)}, {seeds} seed{'' if seeds == 1 else 's'}"
+        return f"house {int(move)} ({seeds} seed{'' if seeds == 1 else 's'})"
 
     def show(self, state: State) -> Text:
         """The board as seat 0 sees it: the other's houses above, from right to left, the own store on the right."""

@@ -33,13 +33,20 @@ def turns(facet: Facet, line: Sequence[np.ndarray]) -> list[Turn]:
 
 
 def text(facet: Facet, line: Sequence[np.ndarray]) -> list[str]:
-    """The turns in the game's notation, of turns or of moves; where it has none, by the numbers of the actions."""
-    return [_name(facet.game, facet.state(turn.row), turn.actions) for turn in turns(facet, line)]
+    """The turns in the game's own notation, of whole turns or of moves; where it has none, by numbers of actions."""
+    return [_name(facet, turn) for turn in turns(facet, line)]
 
 
-def _name(game: Any, state: Any, actions: list[int]) -> str:
+def _name(facet: Facet, turn: Turn) -> str:
+    game: Any = facet.game
     if hasattr(game, "turn_to_text"):
-        return game.turn_to_text(state, actions)
-    if hasattr(game, "move_text") and len(actions) == 1:
-        return game.move_text(state, actions[0])
-    return " ".join(map(str, actions))
+        return game.turn_to_text(facet.state(turn.row), turn.actions)
+    if not hasattr(game, "move_text"):
+        return " ".join(map(str, turn.actions))
+    moves, row, work = [], turn.row, facet.work()
+    for action in turn.actions:
+        moves.append(game.move_text(facet.state(row), np.int32(action)))
+        after = facet.rows()
+        facet.step(row, action, after, work)
+        row = after
+    return " + ".join(moves)

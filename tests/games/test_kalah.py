@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, host_check, players, registry, solve
+from boardrl import arena, host, host_check, players, registry, solve
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from games.kalah import Kalah
+from search import line as lines
 
 # Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3), 139-147; its tables as others have copied
 # them. Irving's own program (github.com/girving/kalah, rules.c) captures with an empty house opposite, too.
@@ -201,8 +202,8 @@ def test_bad_options_are_refused(name, value):
 def test_moves_and_the_board_in_words():
     state = Kalah(3, 2).from_text("1.0.2/3 2.2.1/1 0")
     assert [Kalah(3, 2).move_text(state, jnp.int32(house)) for house in (0, 2)] == [
-        "house 0, 1 seed",
-        "house 2, 2 seeds",
+        "house 0 (1 seed)",
+        "house 2 (2 seeds)",
     ]
     assert str(Kalah(3, 2).show(state)).split("\n") == [
         "      1    2    2",
@@ -227,3 +228,13 @@ def test_a_shallow_search_beats_random():
     game = Kalah()
     pair = [players.make("negascout(depth=2,kilobytes=512)", game), players.make("random", game)]
     assert arena.match(game, pair, num_games=20, seed=0).players[0].wins >= 17
+
+
+def test_a_line_tells_every_move_of_a_turn():
+    game = Kalah(houses=3, seeds=3)
+    facet, work = host.of(game), host.of(game).work()
+    rows = [facet.row(game.init())]
+    for house in (0, 1, 2):  # three seeds from house 0 end in the store, so that the player moves again
+        rows.append(facet.rows())
+        facet.step(rows[-2], house, rows[-1], work)
+    assert lines.text(facet, rows) == ["house 0 (3 seeds) + house 1 (4 seeds)", "house 2 (3 seeds)"]
