@@ -1,10 +1,29 @@
-"""Strict settings for every test: no silent promotion, and warnings are errors (see pyproject.toml)."""
+"""Settings of all tests: strict promotion, warnings as errors (pyproject.toml), and bounds on time and memory."""
+
+import ctypes
+import gc
+import os
+import pathlib
 
 import jax
 import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# Many files compile the same programs. Compiled once, they are read from here by every worker and every later file.
+_FOLDER = pathlib.Path(os.environ.get("BOARDRL_CACHE", pathlib.Path.home() / ".cache" / "boardrl"))
+jax.config.update("jax_compilation_cache_dir", str(_FOLDER / "jax"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _bounded_memory():
+    """Frees what a file compiled: JAX keeps every program of the process, which came to 5 GB a worker."""
+    yield
+    jax.clear_caches()
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 @pytest.fixture
