@@ -73,8 +73,6 @@ class Game(Protocol[State]):
                         cheaper to be told which it is; elsewhere they may return anything
         lanes_last      True where many games are stepped faster with the games along the last axis of each array, as
                         rules that are all arithmetic on small arrays are (measure: others can be far slower)
-        count_turns     f(state, depth, *, distinct, tick) -> int, perft by whole turns where a turn is several
-                        actions; `tick(done, of)` tells how far it is
         features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
         feature_sets    {name: boardrl.linear.FeatureSet}, others than those
         weight_files    {name: path}, weights of features that the game brings along (boardrl.weights)
@@ -82,7 +80,7 @@ class Game(Protocol[State]):
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
-        turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation
+        turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation; perft then counts turns
         feature_weights   of the features, to begin with
         symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
         num_symmetries  how many there are

@@ -37,13 +37,17 @@ class Frontier(NamedTuple):
     paths: np.ndarray  # [N] int64, or Python integers where those could overflow
 
 
-def perft(game: Game[Any], depth: int, *, state: Any = None, distinct: bool = False) -> int:
+def perft(
+    game: Game[Any], depth: int, *, state: Any = None, distinct: bool = False, by_turns: bool | None = None
+) -> int:
     """How many paths of `depth` moves there are, or how many distinct states they lead to."""
-    *_, last = counts(game, depth, state=state, distinct=distinct)
+    *_, last = counts(game, depth, state=state, distinct=distinct, by_turns=by_turns)
     return last.nodes
 
 
-def counts(game: Game[Any], depth: int, *, state: Any = None, distinct: bool = False) -> Iterator[Depth]:
+def counts(
+    game: Game[Any], depth: int, *, state: Any = None, distinct: bool = False, by_turns: bool | None = None
+) -> Iterator[Depth]:
     """The count at each depth from 1 on.
 
     A move is a legal action or an outcome of positive probability; a finished game has one path, to itself.
@@ -51,32 +55,20 @@ def counts(game: Game[Any], depth: int, *, state: Any = None, distinct: bool = F
 
     Args:
       state: where to start; the game's first state if None.
-      distinct: count states instead of paths.
-
-    A game whose turns are made of several actions may count whole turns itself, by `count_turns`; of the turns of
-    one position, distinct are then those that lead to different ones.
+      distinct: count states instead of paths; by turns, count paths in which the turns of a position that lead to the
+        same position are one.
+      by_turns: a depth is a whole turn, all moves until somebody else acts; None: if the game's notation is of turns
+        (`turn_to_text`).
     """
     if depth < 1:
         raise UserError(f"depth={depth} is not possible; expected 1 or more moves")
-    if hasattr(game, "count_turns"):
-        return _count_turns(game, depth, state, distinct)
+    if hasattr(game, "turn_to_text") if by_turns is None else by_turns:
+        return _turn_counts(game, depth, state, distinct)
     return _counts(game, depth, state, distinct)
 
 
-def _count_turns(game: Any, depth: int, state: Any, distinct: bool) -> Iterator[Depth]:
-    state = game.init() if state is None else state
-    for d in range(1, depth + 1):
-        began = time.perf_counter()
-        with progress.track(f"depth {d}", 100, "%") as bar:
-            nodes = game.count_turns(
-                state, d, distinct=distinct, tick=lambda done, of, bar=bar: bar.update(100 * done // of)
-            )
-        yield Depth(d, nodes, time.perf_counter() - began)
-
-
 def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator[Depth]:
-    start = np.asarray(_pack(game.init() if state is None else state))[None]
-    frontier = Frontier(_words(start), np.ones(1, np.int64))
+    frontier = _start(game, state)
     for d in range(1, depth + 1):
         began = time.perf_counter()
         frontier = frontier._replace(paths=_wide(frontier.paths, game.spec.num_moves))
@@ -87,6 +79,45 @@ def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator
                 frontier = _expand(game, frontier, bar)
                 count = len(frontier.rows) if distinct else int(frontier.paths.sum())
         yield Depth(d, count, time.perf_counter() - began)
+
+
+def _turn_counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator[Depth]:
+    frontier = _start(game, state)
+    for d in range(1, depth + 1):
+        began = time.perf_counter()
+        with progress.track(f"depth {d}", len(frontier.rows), "states") as bar:
+            frontier = _after_turns(game, frontier, bar, distinct)
+        yield Depth(d, int(frontier.paths.sum()), time.perf_counter() - began)
+
+
+def _after_turns(game: Game[Any], frontier: Frontier, bar: progress.Bar, distinct: bool) -> Frontier:
+    """The frontier one turn on: moves are made until another actor has the move."""
+    ended = _Merging()
+    for begin in range(0, len(frontier.rows), CHUNK):
+        chosen = slice(begin, begin + CHUNK)
+        part = Frontier(frontier.rows[chosen], _wide(frontier.paths[chosen], game.spec.num_moves))
+        # With `distinct`, rows carry their parent, and the ends of its turns are merged before they are weighted.
+        number = np.arange(len(part.rows), dtype=np.uint64)[:, None]
+        active = Frontier(np.hstack([part.rows, number]), np.ones_like(part.paths)) if distinct else part
+        ends = _Merging()
+        while len(active.rows):
+            active = active._replace(paths=_wide(active.paths, game.spec.num_moves))
+            under_way = _Merging()
+            for goes_on, child in _children(game, active, None, carried=int(distinct)):
+                under_way.add(Frontier(child.rows[goes_on], child.paths[goes_on]))
+                ends.add(Frontier(child.rows[~goes_on], child.paths[~goes_on]))
+            active = under_way.merged()
+        last = ends.merged()
+        if distinct:
+            last = Frontier(np.ascontiguousarray(last.rows[:, :-1]), part.paths[last.rows[:, -1].astype(np.int64)])
+        ended.add(last)
+        bar.update(begin + len(part.rows))
+    return ended.merged()
+
+
+def _start(game: Game[Any], state: Any) -> Frontier:
+    first = np.asarray(_pack(game.init() if state is None else state))[None]
+    return Frontier(_words(first), np.ones(1, np.int64))
 
 
 def _wide(paths: np.ndarray, most: int) -> np.ndarray:
@@ -105,20 +136,56 @@ def _count_paths(game: Game[Any], frontier: Frontier, bar: progress.Bar) -> int:
     return total
 
 
+class _Merging:
+    """Frontiers that are merged as they come, so that equal states do not pile up."""
+
+    def __init__(self) -> None:
+        self._parts: list[Frontier] = []
+        self._fresh = 0  # rows since the last merge
+        self._most = 0  # paths there can be in all
+
+    def add(self, part: Frontier) -> None:
+        if not len(part.rows):
+            return
+        self._most += int(part.paths.max()) * len(part.paths)
+        if self._most > np.iinfo(np.int64).max:
+            part = part._replace(paths=part.paths.astype(object))
+        self._parts.append(part)
+        self._fresh += len(part.rows)
+        if self._fresh > max(MERGE_ROWS, len(self._parts[0].rows)):
+            self._parts, self._fresh = [_merge(self._parts)], 0
+
+    def merged(self) -> Frontier:
+        return _merge(self._parts) if self._parts else Frontier(np.zeros((0, 1), np.uint64), np.zeros(0, np.int64))
+
+
 def _expand(game: Game[Any], frontier: Frontier, bar: progress.Bar) -> Frontier:
     """The frontier one move on."""
-    merged, fresh = Frontier(frontier.rows[:0], frontier.paths[:0]), []
-    for part, possible in _moves(game, frontier.rows):
+    merging = _Merging()
+    for _, child in _children(game, frontier, bar):
+        merging.add(child)
+    return merging.merged()
+
+
+def _children(
+    game: Game[Any], frontier: Frontier, bar: progress.Bar | None, carried: int = 0
+) -> Iterator[tuple[np.ndarray, Frontier]]:
+    """The states one move on, not merged, with [n] bool: whether the same actor goes on.
+
+    The last `carried` words of a row are no part of the state; children keep those of their parents.
+    """
+    states = np.ascontiguousarray(frontier.rows[:, : frontier.rows.shape[1] - carried])
+    for part, possible in _moves(game, states):
         parents, moves = np.nonzero(possible)
         parents += part.start
         for begin in range(0, len(parents), CHUNK):
-            chosen = slice(begin, begin + CHUNK)
-            rows = _step(game, frontier.rows[parents[chosen]], moves[chosen])
-            fresh.append(Frontier(rows, frontier.paths[parents[chosen]]))
-        if sum(len(block.rows) for block in fresh) > max(MERGE_ROWS, len(merged.rows)):
-            merged, fresh = _merge([merged, *fresh]), []
-        bar.update(part.start, "expanded")
-    return _merge([merged, *fresh])
+            chosen = parents[begin : begin + CHUNK]
+            rows, goes_on = _step(game, states[chosen], moves[begin : begin + CHUNK])
+            if carried:
+                rows = np.hstack([rows, frontier.rows[chosen, -carried:]])
+            yield goes_on, Frontier(rows, frontier.paths[chosen])
+        if bar is not None:
+            bar.update(part.start, "expanded")
 
 
 def _moves(game: Game[Any], rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -129,10 +196,10 @@ def _moves(game: Game[Any], rows: np.ndarray) -> Iterator[tuple[slice, np.ndarra
         yield part, np.asarray(_possible(game, _bytes(_filled(rows[part]))))[:size]
 
 
-def _step(game: Game[Any], rows: np.ndarray, moves: np.ndarray) -> np.ndarray:
-    """[n, W] rows after the moves, for n up to CHUNK."""
-    after = np.asarray(_after(game, _bytes(_filled(rows)), _filled(moves.astype(np.int32))))
-    return _words(after)[: len(rows)]
+def _step(game: Game[Any], rows: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[n, W] rows after the moves and [n] whether the same actor goes on, for n up to CHUNK."""
+    after, goes_on = _after(game, _bytes(_filled(rows)), _filled(moves.astype(np.int32)))
+    return _words(np.asarray(after))[: len(rows)], np.asarray(goes_on)[: len(rows)]
 
 
 def _merge(parts: list[Frontier]) -> Frontier:
@@ -177,9 +244,16 @@ def _possible(game: Game[Any], rows: Array) -> Array:
 
 
 @functools.partial(jax.jit, static_argnames="game")
-def _after(game: Game[Any], rows: Array, moves: Array) -> Array:
-    """[N, R] uint8: each state after its move."""
-    return jax.vmap(lambda row, move: _pack(game.step(_unpack(game, row), move)))(rows, moves)
+def _after(game: Game[Any], rows: Array, moves: Array) -> tuple[Array, Array]:
+    """[N, R] uint8, [N] bool: each state after its move, and whether its actor acts again; not at the game's end."""
+
+    def after(row: Array, move: Array) -> tuple[Array, Array]:
+        state = _unpack(game, row)
+        child = game.step(state, move)
+        actor = game.actor(child)
+        return _pack(child), (actor == game.actor(state)) & (actor != TERMINAL)
+
+    return jax.vmap(after)(rows, moves)
 
 
 def _pack(state: Any) -> Array:

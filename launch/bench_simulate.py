@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl import host, registry, rollout
+from boardrl import host, host_random, registry, rollout
 from boardrl.errors import UserError
 from boardrl.policy import Policy, Uniform
-from games.jumper import Jumper, random_play
+from games.jumper import Jumper
 from launch.bench_row import Row
 
 TURNS = 256  # per measurement and lane
@@ -77,14 +77,14 @@ def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
 
 def our_jumper_turns(size: int, num_games: int = 20_000) -> Callable[[], float]:
     """Whole turns per second of random games on the compiled rules, with every distinct board generated each turn."""
-    game = Jumper(size)
-    facet = host.of(game)
-    first, buffer, work = facet.row(game.init()), facet.rows(1 << 13), facet.work()
-    random_play.by_boards(first, buffer, work, 1, 0)  # compiles
+    facet = host.lowered(Jumper(size))
+    kernel = host.specialise(host_random, facet)
+    rows, ends, wins = facet.rows(1 << 16), facet.rows(1 << 16), np.zeros(2, np.int64)
+    kernel.by_turns(1, 0, True, rows, ends, wins)  # compiles
 
     def run() -> float:
         began = time.perf_counter()
-        turns = random_play.by_boards(first, buffer, work, num_games, 0).turns
+        turns, _ = kernel.by_turns(num_games, 0, True, rows, ends, wins)
         return turns / (time.perf_counter() - began)
 
     return run

@@ -12,7 +12,7 @@ from jax import Array
 from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
 from boardrl.linear import FeatureSet
-from games.jumper import extended, host, picture, players, text, turns
+from games.jumper import extended, host, picture, players, text
 from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
@@ -48,10 +48,6 @@ class Jumper(Rules):
 
     def symmetric(self, state: State, number: Array) -> State:
         return symmetric(self.size, state, number)
-
-    def count_turns(self, state: State, depth: int, *, distinct: bool, tick: turns.Tick) -> int:
-        """Sequences of whole turns by paths, or by distinct boards."""
-        return turns.count(self, state, depth, distinct=distinct, tick=tick)
 
     def host(self) -> Handwritten | None:
         """Bitboards, for boards up to 16×16."""

@@ -13,23 +13,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boardrl import progress
+from boardrl import perft
 from boardrl.errors import UserError
-from games.jumper import paths
+from games.jumper import Jumper
 from games.jumper.rules import BLACK, EMPTY, WHITE
-from games.jumper.text import LETTERS, read_board
+from games.jumper.text import LETTERS, board_lines, read_board
 
 
 def count(board: np.ndarray, mover: int) -> tuple[int, int]:
     """How many places and how many jumps, each prefix of a chain being one, a side has on [size, size]."""
-    cells = np.ascontiguousarray(board, np.int8).reshape(-1)
-    pieces = np.flatnonzero(cells == mover)
-    jumps = 0
-    with progress.track(f"jumps of {LETTERS[mover]}", len(pieces), "pieces") as bar:
-        for done, cell in enumerate(pieces):
-            jumps += paths.count(cells, len(board), mover, cell, 1)
-            bar.update(done + 1)
-    return int((cells == EMPTY).sum()), jumps
+    places = int((board == EMPTY).sum())
+    if places == 0:
+        return 0, 0
+    game = Jumper(len(board))
+    state = game.from_text("\n".join([*board_lines(board, len(board)), LETTERS[mover]]))
+    return places, perft.perft(game, 1, state=state, by_turns=True) - places
 
 
 def main(arguments: Sequence[str]) -> None:

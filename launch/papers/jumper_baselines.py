@@ -6,11 +6,14 @@ path of hops as likely. How large a sample still agrees with our shares is worke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from boardrl import host, progress
+import numpy as np
+
+from boardrl import host, host_random, progress
+from boardrl.errors import UserError
 from games.jumper import Jumper
-from games.jumper.random_play import Tally, by_boards, by_paths
 from launch.papers.cell import Cell, Item, share
 
 SIZE = 6
@@ -19,16 +22,23 @@ CHOICES_TOLERANCE = 0.05  # as they are rounded
 WON = {"White": 50.8, "Black": 41.2, "drawn": 8.0}  # %
 SAMPLE = 5_000  # games that the printed shares are taken to come from; the last column follows from it
 CHUNK = 2_000  # games between two looks at the clock
+ROOM = 1 << 16  # positions after the turns of one position
 CRITICAL = 5.991  # the 95 % quantile of χ² with two degrees of freedom
+
+
+class Tally(NamedTuple):
+    """What happened in some games."""
+
+    white: int  # games won by White
+    black: int
+    turns: int
+    choices: int  # turns to choose from, over all turns
 
 
 def random_play(games: int, seed: int) -> Sequence[Cell]:
     """Games won by each side with every path as likely, and the moves there are to choose from."""
-    game = Jumper(SIZE)
-    facet = host.of(game)
-    first, buffer, work = facet.row(game.init()), facet.rows(4096), facet.work()
-    paths = _play("paths", games, lambda count, seed: by_paths(SIZE, count, seed), seed)
-    boards = _play("boards", games, lambda count, seed: by_boards(first, buffer, work, count, seed), seed)
+    paths = play("paths", games, seed, distinct=False)
+    boards = play("boards", games, seed, distinct=True)
     cells = []
     for name, tally in (("paths", paths), ("boards", boards)):
         mean = tally.choices / tally.turns
@@ -54,14 +64,21 @@ def doubt(ours: Sequence[float], printed: Sequence[float]) -> float:
     return CRITICAL / sum((p - q) ** 2 / q for p, q in zip(printed, ours, strict=True))
 
 
-def _play(name: str, games: int, play: Callable[[int, int], Tally], seed: int) -> Tally:
-    total = Tally(0, 0, 0, 0)
+def play(name: str, games: int, seed: int, *, distinct: bool) -> Tally:
+    """Random games on the compiled rules in which all turns, or all distinct boards after a turn, are alike."""
+    facet = host.lowered(Jumper(SIZE))
+    kernel = host.specialise(host_random, facet)
+    rows, ends, wins = facet.rows(ROOM), facet.rows(ROOM), np.zeros(2, np.int64)
+    turns = choices = 0
     with progress.track(f"random play over {name}", games, "games") as bar:
         for number, done in enumerate(range(0, games, CHUNK)):
             count = min(CHUNK, games - done)
-            total = Tally(*(a + b for a, b in zip(total, play(count, seed * 2**20 + number), strict=True)))
+            made, found = kernel.by_turns(count, seed * 2**20 + number, distinct, rows, ends, wins)
+            if made < 0:
+                raise UserError(f"a position of jumper has over {ROOM} turns, more than there is memory for")
+            turns, choices = turns + made, choices + found
             bar.update(done + count)
-    return total
+    return Tally(int(wins[0]), int(wins[1]), turns, choices)
 
 
 def _counts(tally: Tally, games: int) -> dict[str, int]:

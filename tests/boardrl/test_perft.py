@@ -89,6 +89,66 @@ def test_small_blocks_change_nothing(monkeypatch):
     assert perft.perft(Pig(target=5), 10, distinct=True) == 112
 
 
+class Chains(NamedTuple):
+    total: Any  # [] int32
+    turn: Any
+    again: Any  # whether the player to move has moved already
+
+
+@dataclasses.dataclass(frozen=True)
+class Adding:
+    """Add 1 or 2, once or twice a turn: actions 0 and 1 add one more than their number, 2 stops; over from 4 on."""
+
+    @property
+    def spec(self) -> Spec:
+        return Spec("adding", 2, num_actions=3, num_outcomes=0, obs_shape=(1,), max_steps=8)
+
+    def init(self):
+        return Chains(jnp.int32(0), jnp.int32(0), jnp.array(False))
+
+    def actor(self, state):
+        return jnp.where(state.total >= 4, -2, state.turn)
+
+    def legal(self, state):
+        return jnp.stack([jnp.array(True), jnp.array(True), state.again])
+
+    def chance(self, state):
+        return jnp.zeros(0, jnp.float32)
+
+    def step(self, state, move):
+        total = state.total + jnp.where(move == 2, 0, move + 1)
+        ends = state.again
+        return Chains(total, jnp.where(ends, 1 - state.turn, state.turn), ~ends)
+
+
+def test_whole_turns_by_paths_and_by_what_they_lead_to():
+    # A turn adds 1 and stops, 1+1, 1+2, 2 and stops, 2+1, or 2+2: six paths to 1, 2, 3, 2, 3, 4.
+    assert perft.perft(Adding(), 1, by_turns=True) == 6
+    assert perft.perft(Adding(), 1, by_turns=True, distinct=True) == 4
+    # From 1: six turns, of which 1+2, 2+1 and 2+2 end the game; the chain 2 ends nothing. From 2: 1 and stop, 1+1,
+    # 1+2, and 2, which ends the game at once. From 3: 1 and 2 end it at once. 4 is over and counts 1.
+    assert perft.perft(Adding(), 2, by_turns=True) == 6 + 2 * 4 + 2 * 2 + 1
+    # Distinct: from 1 to 2, 3, 4, 5; from 2 to 3, 4 (in the middle of a turn, and after it), 5; from 3 to 4 and 5.
+    assert perft.perft(Adding(), 2, by_turns=True, distinct=True) == 4 + 4 + 2 + 1
+    assert [perft.perft(Adding(), depth, by_turns=False) for depth in (1, 2, 3)] == [2, 6, 11]
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_blocks_of_whole_turns_change_nothing(monkeypatch, distinct):
+    expected = perft.perft(Adding(), 4, by_turns=True, distinct=distinct)
+    monkeypatch.setattr(perft, "CHUNK", 3)
+    monkeypatch.setattr(perft, "MERGE_ROWS", 4)
+    assert perft.perft(Adding(), 4, by_turns=True, distinct=distinct) == expected
+
+
+def test_whole_turns_are_exact_beyond_64_bits():
+    class Alternating(Roundabout):
+        def actor(self, state):
+            return state.flag[0].astype(jnp.int32)  # a turn is one move
+
+    assert perft.perft(Alternating(), 25, by_turns=True) == 10**25
+
+
 def test_starts_from_any_state():
     game = TicTacToe()
     assert perft.perft(game, 1, state=game.from_text("XX. OO. ... 0")) == 5

@@ -9,7 +9,6 @@ import plain_jumper as plain
 import pytest
 
 from boardrl import perft, registry
-from boardrl.errors import UserError
 from games.jumper import Jumper
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "perft.csv"
@@ -53,11 +52,3 @@ def test_a_finished_game_counts_1() -> None:
     game = Jumper(3)
     full = game.from_text("3\nW W W\nB B X\nW B W")
     assert [perft.perft(game, 3, state=full, distinct=distinct) for distinct in (False, True)] == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("game", "sentence"), [("jumper:density=0.3", "begins with chance"), ("jumper:size=17", "expected a size up to 16")]
-)
-def test_what_cannot_be_counted_is_said(game: str, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        perft.perft(registry.make(game), 1, distinct=True)

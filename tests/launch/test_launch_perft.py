@@ -37,6 +37,15 @@ def test_distinct(capsys):
     assert last == "1260"
 
 
+def test_by_turns_or_by_moves(capsys):
+    assert lines(capsys, game="jumper:size=3", depth=3)[-1] == "520"  # its notation is of turns
+    # In Kalah with three seeds in each of three houses, house 0 ends in the store: then 1 or 2 are moved as well.
+    assert lines(capsys, game="kalah:houses=3,seeds=3", depth=1)[-1] == "3"
+    assert lines(capsys, game="kalah:houses=3,seeds=3", depth=1, by="turns")[-1] == "4"
+    with pytest.raises(UserError, match="--by=hops is nothing to count by; expected moves or turns"):
+        perft.main(perft.Settings(game="tic_tac_toe", by="hops"))
+
+
 def test_position_from_a_file(capsys, tmp_path):
     board = tmp_path / "board.txt"
     board.write_text("XX.\nOO.\n...\n0\n")
