@@ -74,9 +74,11 @@ def test_both_views_on_numbers_by_hand(loss, slope):
         returns=nothing.at[2, 0].set(jnp.array([1.0, -1.0])),
     )
     window = Window(x, jnp.zeros((3, 1), jnp.int32), trail)
-    # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before.
+    # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before. Idle slots
+    # between the decisions change nothing: λ counts decisions.
     idle = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), window)
-    window = jax.tree.map(lambda one, rest: jnp.concatenate([one, rest]), idle, window)
+    slots = [jax.tree.map(lambda leaf, slot=slot: leaf[slot : slot + 1], window) for slot in range(3)]
+    window = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), idle, slots[0], idle, slots[1], idle, idle, slots[2])
     kernel = slope * np.array([[-0.25, 0.25], [-1.0, 1.0]])
     bias = slope * np.array([-0.75, 0.75])
     for gradient in both_gradients(config, net, params, window):

@@ -123,7 +123,9 @@ def test_games_without_end_are_cut_and_counted():
     game = Coin(heads=0.0, max_steps=7)
     match = arena.match(game, randoms(game), num_games=10, seed=0)
     assert match.cut == 10
-    assert [score.draws for score in match.players] == [10, 10]
+    for score in match.players:  # nobody was ahead when they were cut
+        assert (score.wins, score.draws, score.losses, score.win_rate, score.places) == (0, 10, 0, 0.0, (10, 0))
+        assert [(seat.games, seat.wins) for seat in score.seats] == [(5, 0), (5, 0)]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,7 +33,8 @@ def test_a_shared_best_return_is_a_draw():
 def test_cut_games_are_counted():
     game = Coin(heads=0.0, max_steps=7)
     players = [Player("random", Policy(Uniform(game))) for _ in range(2)]
-    assert round_robin.play(game, players, num_games=10, seed=0).pairs[0].cut == 10
+    pair = round_robin.play(game, players, num_games=10, seed=0).pairs[0]
+    assert (pair.cut, pair.wins, pair.draws, pair.losses, pair.win_rate, pair.score) == (10, 0, 10, 0, 0.0, 0.5)
 
 
 def test_tic_tac_toe_is_ranked():

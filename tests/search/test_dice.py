@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from plain import OnRows, Pig, expectation, random_positions
@@ -93,6 +94,39 @@ def test_maxn(players: int) -> None:
         search = searcher(registry.make(f"pig:players={players},target=25"), "maxn", depth)
         for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
             np.testing.assert_allclose(search.search_row(row).value, value(position, depth), atol=1e-6)
+
+
+SLOPE = 0.11  # of the evaluation below
+
+
+def lead(params: Any, state: Any, player: Any) -> Any:
+    """[P] a real number for every position of two players: what is banked, and some of what is at stake."""
+    at_stake = jnp.where(jnp.arange(2) == state.turn, state.total, 0)
+    points = (2 * state.scores + at_stake).astype(jnp.float32) / 2
+    return jnp.tanh(params * (points - points[::-1]))
+
+
+def plain_lead(position: Any) -> np.ndarray:
+    scores, total, seat, _ = position
+    points = [score + total * (player == seat) / 2 for player, score in enumerate(scores)]
+    return np.tanh(SLOPE * np.array([points[0] - points[1], points[1] - points[0]]))
+
+
+@pytest.mark.parametrize("star", [1, 2])
+def test_star_windows_keep_real_values(star: int) -> None:
+    """Where all leaves differ, a wrong window of an outcome shows; the results of games, ±1, would hide it."""
+    plain, game = Pig(2, 60), registry.make("pig:target=60")
+    facet = host.lowered(game)
+    evaluator = evaluators.net(facet, lead, np.full(2, SLOPE, np.float32), batched=False)
+    positions = random_positions(plain, 40, seed=6)
+    values = [expectation(plain, paranoid(view), plain_lead) for view in range(2)]
+    for table in (False, True):
+        options = kinds.find("expectimax").options(star=star, table=table)
+        budget = Budget(depth=3, kilobytes=256)
+        search = Searcher(game, "expectimax", options, budget=budget, evaluator=evaluator, facet=facet)
+        for position, row in zip(positions, facet.row(plain.states(positions)), strict=True):
+            view = max(plain.actor(position), 0)
+            np.testing.assert_allclose(search.search_row(row).value, values[view](position, 3), atol=1e-5)
 
 
 def test_star_cutoffs_save_nodes() -> None:

@@ -11,6 +11,7 @@ import pytest
 from plain import TicTacToe, minimax, random_positions
 
 from boardrl import host, registry
+from boardrl.game import TERMINAL
 from search import evaluators, kinds
 from search.budget import Budget
 from search.searcher import Searcher
@@ -79,3 +80,53 @@ def test_a_search_that_stops_short_is_not_exact_and_values_the_game_as_it_stands
     for kind in ("minimax", "alphabeta", "negascout"):
         result = searcher(game, kind, {}, depth=3).search(game.init())
         assert (result.value.tolist(), result.depth, result.exact) == ([0.0, 0.0], 3, False)
+
+
+@pytest.mark.parametrize("kind", ["minimax", "alphabeta", "negascout", "expectimax", "maxn"])
+def test_the_line_itself_leads_to_what_the_value_rests_on(kind: str) -> None:
+    """Without a table no line ends early, and `complete` has nothing to add."""
+    game: Any = registry.make("tic_tac_toe")
+    options = {} if kind in ("minimax", "maxn") else {"table": False}
+    search = searcher(game, kind, options, depth=6)
+    for text, value in (
+        ("... ... ... 0", 0.0),
+        ("XO. ... ... 0", 1.0),
+        ("X.. .O. ..X 1", 0.0),
+        ("XOX OXO ... 1", -1.0),
+    ):
+        state = game.from_text(text)
+        line = search.search(state).line
+        states = [search.facet.state(row) for row in line]
+        steps = [int(np.sum(after.board != before.board)) for before, after in itertools.pairwise(states)]
+        assert steps == [1] * (len(line) - 1)
+        assert len(steps) == 6 or int(game.actor(states[-1])) == TERMINAL
+        assert game.returns(states[-1])[int(state.turn)] == value
+
+
+def test_a_value_outside_the_aspiration_window_is_searched_again() -> None:
+    """A kernel that only bounds what lies outside its window: the side that failed is opened, the other stays."""
+    search = searcher(registry.make("tic_tac_toe"), "alphabeta", {"aspiration": 0.1}, depth=2)
+    windows: list[tuple[float, float]] = []
+
+    class Kernel:
+        value = 0.0
+
+        def search(self, control: Any, depth: int, low: float, high: float) -> float:
+            windows.append((low, high))
+            return min(max(self.value, low), high)
+
+    search.search(search.game.init())  # so that no limit of a search before is in force
+    search._kernel = kernel = Kernel()
+    for value, wanted in (
+        (0.55, [(0.4, 0.6)]),
+        (0.9, [(0.4, 0.6), (0.4, np.inf)]),
+        (-0.3, [(0.4, 0.6), (-np.inf, 0.6)]),
+        (0.6, [(0.4, 0.6), (0.4, np.inf)]),  # at the edge it is a bound
+    ):
+        kernel.value = value
+        windows.clear()
+        assert search._search_to(2, 0.5) == value
+        np.testing.assert_allclose(windows, wanted)
+    windows.clear()
+    assert search._search_to(2, None) == kernel.value  # nothing is expected of the first depth
+    assert windows == [(-np.inf, np.inf)]
