@@ -13,7 +13,7 @@ from algorithms import td_lambda
 from boardrl import nets, registry
 from boardrl.errors import UserError
 from boardrl.experience import seating
-from boardrl.policy import Policy, Strategy, wish
+from boardrl.policy import Policy, Strategy, Uniform, wish
 from boardrl.returns import Trail, Window, lambda_returns
 from boardrl.traces import backward_gradient
 
@@ -174,6 +174,20 @@ def test_opponents_play_their_own_moves():
     # In lane 0 the opponent has seat 0. Holding at once banks something; rolling on to 60 never does in 64 turns.
     assert scores["rolls_on"][0, 0] == 0
     assert scores["holds_at_once"][0, 0] > 0
+
+
+@pytest.mark.usefixtures("quick_compile")
+def test_opponents_make_no_experiments_and_all_seats_look():
+    """What an opponent does is never taken for the learner's exploring move; its seat is the number of the lane."""
+    game = registry.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, lanes=32, window=5, epsilon=1.0, opponents="random")
+    state = td_lambda.init(config, game, jax.random.key(0))
+    window = play(config, game, (Policy(Uniform(game)),), state, jax.random.key(3)).window
+    explored, viewer = np.asarray(window.trail.explored)[1:], np.asarray(window.viewer)[1:]
+    opponent = np.arange(5)[:, None] % 2 == np.arange(32)[None] % 2  # no game is over before the fifth move
+    assert not explored[opponent].any()
+    assert explored[~opponent].mean() > 0.6
+    assert 0.35 < viewer.mean() < 0.65
 
 
 @pytest.mark.parametrize(

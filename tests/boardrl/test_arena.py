@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -199,3 +200,18 @@ def test_mistakes(players, games, seed, message):
     player = Player("random", Policy(Uniform(game)))
     with pytest.raises(UserError, match=message):
         arena.match(game, [player] * players, num_games=games, seed=seed)
+
+
+def test_every_call_on_the_device_has_dice_of_its_own(monkeypatch):
+    game, keys = Pig(target=60), []
+    play = rollout.play
+
+    def watched(game, policies, seats, lanes, key, **more):
+        keys.append(tuple(jax.random.key_data(key).tolist()))
+        return play(game, policies, seats, lanes, key, **more)
+
+    monkeypatch.setattr(rollout, "play", watched)
+    for seed in (0, 1):
+        arena.match(game, make_lineup("hold,random", game), num_games=4, seed=seed)
+    assert len(keys) > 4
+    assert len(set(keys)) == len(keys)

@@ -61,6 +61,24 @@ def test_games_differ_by_index_and_by_seed():
     assert winners(0, 0) != winners(1, 0)
 
 
+def test_a_player_s_numbers_do_not_move_the_dice():
+    """Seat 0 takes random numbers and plays as one who takes none: the dice of both games fall alike."""
+
+    class Wasteful(Careful):
+        def choose(self, game, state, rng):
+            rng.random(7)
+            return super().choose(game, state, rng)
+
+    rolls = {}
+    for bot in (Careful, Wasteful):
+        made: list[host_match.Made] = []
+        lineup = [Player("bot", host=Bot(bot, {"total": 8})), make("hold(total=8)", GAME)]
+        host_match.play_game(GAME, lineup, seed=3, index=0, watch=made.append)
+        rolls[bot] = [(step.actor, step.move) for step in made]
+    assert rolls[Careful] == rolls[Wasteful]
+    assert len(rolls[Careful]) > 20
+
+
 def test_the_number_of_processes_changes_nothing():
     game = TicTacToe()
     lineup = make_lineup("arena_bots:Moody(patience=1),random", game)

@@ -5,6 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tiny_games import Fixed
 
 from boardrl import nets, registry
 from boardrl.game import Spec
@@ -83,3 +84,8 @@ def test_values_stay_within_what_a_player_can_get():
     params = constant(net, [9.0, 0.0, -9.0])
     np.testing.assert_allclose(net.expected(params, game.init(), jnp.int32(0)), [2.0, -1.0, -1.0], atol=1e-3)
     np.testing.assert_allclose(net(params, game.init(), jnp.int32(0)), [1.0, -1.0, -1.0], atol=1e-3)
+
+
+def test_returns_without_a_fixed_sum_are_fractions_of_their_own():
+    net = nets.ValueNet(Fixed((1.0, 2.0)), nets.MLP((), 2))
+    np.testing.assert_allclose(net.shares(jnp.array([0.0, np.log(3.0)])), [0.5, 0.75], atol=1e-6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +13,12 @@ import pytest
 from plain import OnRows, Pig, expectation, random_positions
 
 from boardrl import host, registry
-from search import evaluators, kinds
+from search import evaluators, kinds, principal
 from search.budget import Budget
 from search.searcher import Searcher
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "boardrl"))
+from tiny_games import Coin  # the path comes first
 
 
 def paranoid(view: int) -> Callable[[Any, int, list[np.ndarray]], np.ndarray]:
@@ -127,6 +132,17 @@ def test_star_windows_keep_real_values(star: int) -> None:
         for position, row in zip(positions, facet.row(plain.states(positions)), strict=True):
             view = max(plain.actor(position), 0)
             np.testing.assert_allclose(search.search_row(row).value, values[view](position, 3), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["expectimax", "maxn"])
+def test_uneven_dice_count_by_their_odds(kind: str) -> None:
+    """Seat 0 wins with heads, and loses with tails after its only move."""
+    game: Any = Coin(heads=0.25, delay=1)
+    search = searcher(game, kind, 3)
+    result = search.search(game.init())
+    np.testing.assert_allclose(result.value, [-0.5, 0.5], atol=1e-6)
+    found = principal.leaves(search, result)
+    assert sorted((int(search.facet.state(leaf.row).winner), leaf.share) for leaf in found) == [(0, 0.25), (1, 0.75)]
 
 
 def test_star_cutoffs_save_nodes() -> None:

@@ -130,3 +130,17 @@ def test_a_value_outside_the_aspiration_window_is_searched_again() -> None:
     windows.clear()
     assert search._search_to(2, None) == kernel.value  # nothing is expected of the first depth
     assert windows == [(-np.inf, np.inf)]
+
+
+@pytest.mark.parametrize("kind", ["negascout", "expectimax"])
+def test_what_the_table_gives_is_as_exact_as_what_was_stored(kind: str) -> None:
+    """The second search finds every successor in the table: a value of depth 3 is no more certain for that."""
+    game = registry.make("tic_tac_toe")
+    search = searcher(game, kind, {"table": True}, depth=3)
+    first, second = (search.search(game.init()) for _ in range(2))
+    assert second.nodes < first.nodes
+    assert (first.exact, second.exact) == (False, False)
+    search = searcher(game, kind, {"table": True})
+    first, second = (search.search(game.init()) for _ in range(2))
+    assert second.nodes < first.nodes
+    assert (first.exact, second.exact) == (True, True)
