@@ -36,7 +36,7 @@ class Kept:
         for number, row in enumerate(self._read()):
             if number == 0 and settings is not None:
                 self._compare(row.get("settings"), settings)
-            elif "key" in row and "found" in row:
+            elif isinstance(row.get("key"), str) and "found" in row:
                 self.rows[row["key"]] = row["found"]
             else:
                 self._refuse(number)
@@ -68,6 +68,8 @@ class Kept:
         """The rows of all whole lines; the rest of a last one is cut off, so that the next line can follow."""
         if not self.path.exists():
             return []
+        if not self.path.is_file():  # a device or a pipe may have no end
+            raise UserError(f"{str(self.path)!r} is no file; name another one")
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         rows = []
