@@ -61,6 +61,7 @@ class Config:
     areas: str = setting("", "files of tests/planted without their ending, joined by commas; empty: all")
     only: str = setting("", "plant only bugs whose description or file contains this text")
     seconds: float = setting(240.0, "that the tests of a bug may take")
+    cache: str = setting("", "folder for compiled code that later calls find again; empty: a temporary one")
     least: float = setting(0.95, "share of the bugs that has to be caught")
     json: str = setting("", "file for the table; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -74,7 +75,7 @@ def main(config: Config) -> None:
     for bug in bugs:
         planted(pathlib.Path(), bug)
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        tree = Tree(pathlib.Path(folder))
+        tree = Tree(pathlib.Path(folder), pathlib.Path(config.cache or f"{folder}/cache").absolute())
         tests = sorted({test for bug in bugs for test in bug.tests})
         with progress.track("planting", len(bugs), "bugs") as bar:
             bar.say(f"{len(tests)} tests without any bug")
@@ -126,8 +127,8 @@ def planted(root: pathlib.Path, bug: Bug) -> str:
 class Tree:
     """A copy of the code, with compiled code of its own."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.root, self._cache = folder / "tree", folder / "cache"
+    def __init__(self, folder: pathlib.Path, cache: pathlib.Path) -> None:
+        self.root, self._cache = folder / "tree", cache
         self.root.mkdir()
         for name in COPIED:
             source = pathlib.Path(name)
