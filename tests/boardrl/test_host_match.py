@@ -12,7 +12,7 @@ from tiny_games import Coin
 
 from boardrl import arena, host_match
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL
+from boardrl.game import CHANCE, TERMINAL
 from boardrl.players import Bot, Player, make, make_lineup
 from boardrl.policy import Policy, Uniform
 from games.pig import Pig
@@ -61,7 +61,7 @@ def test_games_differ_by_index_and_by_seed():
     assert winners(0, 0) != winners(1, 0)
 
 
-def test_a_player_s_numbers_do_not_move_the_dice():
+def test_a_player_s_numbers_do_not_move_the_dice(monkeypatch):
     """Seat 0 takes random numbers and plays as one who takes none: the dice of both games fall alike."""
 
     class Wasteful(Careful):
@@ -69,14 +69,15 @@ def test_a_player_s_numbers_do_not_move_the_dice():
             rng.random(7)
             return super().choose(game, state, rng)
 
+    monkeypatch.setattr(host_match, "AHEAD", 3)  # numbers that are drawn before anybody is asked
     rolls = {}
     for bot in (Careful, Wasteful):
         made: list[host_match.Made] = []
-        lineup = [Player("bot", host=Bot(bot, {"total": 8})), make("hold(total=8)", GAME)]
+        lineup = [Player("bot", host=Bot(bot, {"total": 4})), make("hold(total=4)", GAME)]
         host_match.play_game(GAME, lineup, seed=3, index=0, watch=made.append)
         rolls[bot] = [(step.actor, step.move) for step in made]
     assert rolls[Careful] == rolls[Wasteful]
-    assert len(rolls[Careful]) > 20
+    assert sum(actor == CHANCE for actor, _ in rolls[Careful]) > 9
 
 
 def test_the_number_of_processes_changes_nothing():
@@ -101,8 +102,10 @@ def test_an_opening_is_played_by_nobody():
     assert len(set(made)) > 15
     bots = make_lineup("arena_bots:Cheat,random", game)
     host_match.play_game(game, bots, seed=0, index=0, opening=9)  # it would cheat if it were asked
+    asked: list[host_match.Made] = []
     with pytest.raises(UserError, match="chose 99"):
-        host_match.play_game(game, bots, seed=0, index=0, opening=2)
+        host_match.play_game(game, bots, seed=0, index=0, opening=2, watch=asked.append)
+    assert [made.actor for made in asked] == [0, 1]  # the very next move is its own
 
 
 def test_a_mistake_in_another_process_is_one_sentence():
