@@ -13,7 +13,7 @@ from boardrl import checkpoint
 from boardrl.errors import UserError
 from launch import check_resume, learners
 from launch.check_resume import Reference
-from launch.fuzzing.targets import good_run
+from launch.fuzzing.run_directory import good_run
 
 
 @pytest.fixture
