@@ -30,7 +30,7 @@ from launch.fuzzing import block
 from launch.fuzzing.targets import TARGETS
 
 CASES = 25  # in a block
-PATIENCE = 600.0  # seconds for a block: its cases have limits of their own
+PATIENCE = 1200.0  # seconds for a block: its cases have limits of their own
 SHOWN = 1500  # characters of a report
 
 

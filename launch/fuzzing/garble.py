@@ -118,7 +118,7 @@ def json_file(draw: Draw, path: pathlib.Path) -> None:
     given = path.read_bytes()
     try:
         value = json.loads(given)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     garbled = draw(st.integers(0, 4)) and value is not None
     path.write_bytes(dumps(json_value(draw, value)) if garbled else content(draw, given))
@@ -130,7 +130,7 @@ def json_lines(draw: Draw, path: pathlib.Path) -> None:
     lines = given.splitlines()
     try:
         rows = [json.loads(line) for line in lines]
-    except ValueError:
+    except (ValueError, RecursionError):
         rows = []
     if not rows or not draw(st.integers(0, 4)):
         path.write_bytes(content(draw, given))

@@ -69,6 +69,11 @@ def wait(where: contract.Place) -> None:
     time.sleep(20)
 
 
+def work(where: contract.Place) -> None:
+    while True:
+        pass
+
+
 def take_memory(where: contract.Place) -> None:
     assert bytearray(contract.LIMIT * 2)
 
@@ -82,11 +87,13 @@ def take_memory(where: contract.Place) -> None:
         (raise_error, "KeyError in test_fuzz.py:raise_error: 'absent'"),
         (say_two_lines, "no single sentence"),
         (wait, "no end within"),
+        (work, "no end within"),
         (take_memory, "MemoryError in test_fuzz.py:take_memory"),
     ],
 )
 def test_what_breaks_the_contract_is_told(action, words, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(contract, "SECONDS", 0.5)
+    monkeypatch.setattr(contract, "SECONDS", 0.5 if action is wait else 100.0)
+    monkeypatch.setattr(contract, "CPU_SECONDS", 0.5 if action is work else 100.0)
     with contract.place() as where, pytest.raises(Broken, match=words), contract.keeping(where, ["what was garbled"]):
         action(where)
 
