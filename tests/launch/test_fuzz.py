@@ -14,6 +14,7 @@ from launch.fuzzing.contract import Broken
 from launch.fuzzing.targets import TARGETS
 
 
+@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize("target", TARGETS)
 def test_garbled_input_is_a_result_or_one_sentence(target: str) -> None:
     """The same cases every time; `python -m launch.fuzz` tries others."""
