@@ -40,12 +40,20 @@ def from_flags(config: type[ConfigType], values: flags.FlagValues) -> ConfigType
     return config(**{field.name: values[field.name].value for field in dataclasses.fields(config)})  # type: ignore[arg-type]
 
 
-def from_dict(config: type[ConfigType], stored: Mapping[str, Any]) -> ConfigType:
-    """The dataclass of a config.json; every field must be there, with a value of its type, and nothing else."""
+def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by: str = "") -> ConfigType:
+    """The dataclass of a config.json: values of the fields' types, and no others.
+
+    A setting that is missing was added after the file was written, and has its default.
+
+    Args:
+      written_by: which version wrote the file, for the sentence about settings that this one does not have.
+    """
     known = {option.name: option for option in options.of_dataclass(config)}
-    if set(stored) != set(known):
-        odd = ", ".join(sorted(set(stored) ^ set(known)))
-        raise UserError(f"stored settings do not fit {config.__module__}: {odd}; expected exactly {', '.join(known)}")
+    if odd := sorted(set(stored) - set(known)):
+        then = f"; {written_by} wrote them: use that version" if written_by else ""
+        raise UserError(
+            f"stored settings do not fit {config.__module__}: {', '.join(odd)}; expected {', '.join(known)}{then}"
+        )
     values = {}
     for name, value in stored.items():
         value = tuple(value) if isinstance(value, list) else value
@@ -59,7 +67,7 @@ def _fits(value: Any, kind: Any) -> bool:
     try:
         text = "none" if value is None else "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
         return bool(options.convert(text, kind) == value) and isinstance(value, bool) == (kind is bool)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return False
 
 
