@@ -13,6 +13,7 @@ from boardrl import options
 from boardrl.errors import UserError
 
 ConfigType = TypeVar("ConfigType")
+MOST_SHOWN = 60  # characters of a stored value that a message repeats
 
 
 def setting(default: Any, help: str) -> Any:
@@ -51,14 +52,14 @@ def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by
     known = {option.name: option for option in options.of_dataclass(config)}
     if odd := sorted(set(stored) - set(known)):
         then = f"; {written_by} wrote them: use that version" if written_by else ""
-        raise UserError(
-            f"stored settings do not fit {config.__module__}: {', '.join(odd)}; expected {', '.join(known)}{then}"
-        )
+        shown = ", ".join(odd)[:MOST_SHOWN]
+        raise UserError(f"stored settings do not fit {config.__module__}: {shown}; expected {', '.join(known)}{then}")
     values = {}
     for name, value in stored.items():
         value = tuple(value) if isinstance(value, list) else value
         if not _fits(value, known[name].type):
-            raise UserError(f"stored setting {name}={value!r} is not {options.type_name(known[name].type)}")
+            shown = repr(value)[:MOST_SHOWN]
+            raise UserError(f"stored setting {name}={shown} is not {options.type_name(known[name].type)}")
         values[name] = value
     return config(**values)
 

@@ -111,7 +111,7 @@ class Run:
         try:
             for name in LOGS:
                 self._files[name] = _open(path / name)
-        except UserError:
+        except OSError:
             self.close()
             raise
 
@@ -128,6 +128,7 @@ class Run:
             draft.mkdir()
         except OSError as error:
             raise UserError(f"{str(path)!r} cannot be made: {error.strerror}; give another place") from None
+        run = None
         try:
             with atomic.writing(path, then="give the same command again"):
                 run = cls(draft)
@@ -137,6 +138,8 @@ class Run:
                 draft.rename(path)
                 atomic.sync(path.parent)
         except BaseException:
+            if run is not None:
+                run.close()
             shutil.rmtree(draft, ignore_errors=True)
             raise
         run.path, run.checkpoints = path, path / CHECKPOINTS
@@ -147,7 +150,14 @@ class Run:
         """A directory that an earlier process has left."""
         read_config(path)  # so that nothing is written to a folder that is no run
         _check_folder(path)
-        run = cls(path)
+        try:
+            run = cls(path)
+        except stored.Refused as error:
+            raise UserError(f"{str(error.filename)!r} cannot be written to: {error.strerror}; remove it") from None
+        except OSError as error:
+            raise UserError(
+                f"{str(error.filename)!r} cannot be written to: {error.strerror}; fix that, or copy the run"
+            ) from None
         try:
             run.config = read_config(path)
             with run._writing():
@@ -366,12 +376,7 @@ def _lock(path: pathlib.Path) -> IO[bytes]:
 
 def _open(path: pathlib.Path) -> IO[bytes]:
     """A file of a run, to read and to append to."""
-    try:
-        descriptor = stored.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-    except stored.Refused as error:
-        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; remove it") from None
-    except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be written to: {error.strerror}; fix its permissions") from None
+    descriptor = stored.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     file = os.fdopen(descriptor, "ab+")
     file.seek(0, os.SEEK_END)
     return file

@@ -15,7 +15,7 @@ from boardrl.game import Game
 
 FORMAT = 1
 MOST_BYTES = 16 << 20  # of a file
-MOST_WEIGHT = 1e30  # sums of such weights of features are finite in float32
+MOST_WEIGHT = 2.0**100  # sums of such weights of features are finite in float32
 
 
 class Weights(NamedTuple):
