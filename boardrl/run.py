@@ -18,44 +18,26 @@ import json
 import math
 import os
 import pathlib
-import platform
 import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from importlib import metadata
 from typing import IO, Any, NamedTuple
 
 import jax
 
-from boardrl import atomic, checkpoint, config, log_rows, machine, registry, run_checkpoint, stored, trust
+from boardrl import atomic, checkpoint, log_rows, machine, registry, run_checkpoint, stored, trust
 from boardrl.checkpoint import Damaged
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import HostPlayer
 from boardrl.policy import Policy
+from boardrl.run_config import FORMAT, read_config, read_settings, versions
 
-FORMAT = 1
 CHECKPOINTS = "checkpoints"
 LOGS = tuple(log_rows.CHECKS)
-MOST_CONFIG = 1 << 20  # bytes of a config.json
 LOG_ROOM = 20  # bytes of memory that a byte of a log takes at most as rows
-FIELDS: dict[str, type] = {
-    "game": str,
-    "algo": str,
-    "seed": int,
-    "settings": dict,  # the algorithm's Config
-    "schedule": dict,  # of the loop
-    "versions": dict,
-    "devices": int,
-}
-
-
-def versions() -> dict[str, str]:
-    """What decides, beside the seed, which numbers come out."""
-    packages = {name: metadata.version(name) for name in ("boardrl", "jax", "jaxlib", "flax", "optax", "numpy")}
-    return {"python": platform.python_version(), **packages}
 
 
 def default_path(folder: pathlib.Path, game: Game[Any], algo: str, seed: int) -> pathlib.Path:
@@ -63,39 +45,6 @@ def default_path(folder: pathlib.Path, game: Game[Any], algo: str, seed: int) ->
     name = re.sub(r"[^A-Za-z0-9_.]+", "_", registry.describe(game))[:80]
     time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     return _free(folder / f"{name}-{algo}-{time}-s{seed}")
-
-
-def read_config(path: pathlib.Path) -> dict[str, Any]:
-    """The checked config.json of a run directory."""
-    file = path / "config.json"
-    try:
-        found = stored.read_json(file, most=MOST_CONFIG)
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"{str(path)!r} is no run directory: it has no config.json; give one under runs/") from None
-    except OSError as error:
-        raise UserError(f"{str(file)!r} cannot be read: {error.strerror}; restore it, or start a new run") from None
-    except ValueError:
-        raise UserError(f"{str(file)!r} cannot be read as JSON; restore it, or start a new run") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise UserError(f"{str(file)!r} is not of a boardrl run of format {FORMAT}; use the version that wrote it")
-    texts = [found.get("game"), found.get("algo"), *_versions(found)]
-    for name, kind in FIELDS.items():
-        if type(found.get(name)) is not kind:
-            raise UserError(f"{str(file)!r} has no proper {name!r}; restore it, or start a new run")
-    if not all(map(log_rows.is_text, texts)):
-        raise UserError(f"{str(file)!r} has a game, algo or versions that are no plain texts; restore it")
-    return found
-
-
-def _versions(found: Mapping[str, Any]) -> list[Any]:
-    versions = found.get("versions")
-    return [*versions, *versions.values()] if isinstance(versions, dict) else []
-
-
-def read_settings(kind: type[config.ConfigType], found: Mapping[str, Any], section: str) -> config.ConfigType:
-    """The dataclass of a section of a config.json; a setting that was added since it was written has its default."""
-    version = found["versions"].get("boardrl", "unknown")
-    return config.from_dict(kind, found[section], written_by=f"boardrl {version}")
 
 
 class Run:
@@ -118,10 +67,7 @@ class Run:
     @classmethod
     def create(cls, path: pathlib.Path, facts: Mapping[str, Any]) -> Run:
         """A new directory, never one that exists already; it appears under its name with its config.json in it."""
-        if os.path.lexists(path):
-            resumable = os.path.exists(path / "config.json")
-            other = f", or go on with --resume={shlex.quote(str(path))}" if resumable else ""
-            raise UserError(f"{str(path)!r} exists already; give another name{other}")
+        _refuse_existing(path)
         draft = path.with_name(f".{path.name}.{os.getpid()}{atomic.SUFFIX}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,6 +81,7 @@ class Run:
                 run.checkpoints.mkdir()
                 run._config({**facts, "versions": versions(), "devices": jax.local_device_count()})
                 atomic.create(draft / "config.json", run._config_json())
+                _refuse_existing(path)  # another process may have made it since
                 draft.rename(path)
                 atomic.sync(path.parent)
         except BaseException:
@@ -230,13 +177,13 @@ class Run:
     ) -> tuple[Any, dict[str, Any]] | None:
         """The newest good TrainState and its place, with the logs cut back to that moment.
 
-        Damaged checkpoints are reported and set aside: they keep their files, under a name that says so. None if the
-        run was killed before it had begun.
+        Damaged checkpoints that are newer are reported and set aside: they keep their files, under a name that says
+        so. None if the run was killed before it had begun.
 
         Args:
           check: raises Damaged for a state or a place that cannot be gone on from.
         """
-        reasons = []
+        bad: dict[int, Damaged] = {}
         for updates in reversed(checkpoint.steps(self.checkpoints)):
             path = self.checkpoints / str(updates)
             try:
@@ -246,19 +193,28 @@ class Run:
                 if check is not None:
                     check(state, place)
             except Damaged as damage:
-                aside = _free(path.with_name(f"{updates}{checkpoint.ASIDE}"))
-                with self._writing():
-                    path.rename(aside)
-                say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, going on from the one before")
-                reasons.append(f"{aside.name} ({damage})")
+                bad[updates] = damage
                 continue
+            for worse, reason in bad.items():  # only now: where none is good, the reason may lie elsewhere
+                self._set_aside(worse, reason, say)
             for name, length in lengths.items():
                 self._cut(name, length, say)
             return state, place
-        if reasons or self._files["metrics.jsonl"].tell():
-            had = f"; set aside are {', '.join(reasons)}" if reasons else ""
-            raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from{had}; start a new run")
+        aside = checkpoint.set_aside(self.checkpoints)
+        if bad or aside or self._files["metrics.jsonl"].tell():
+            had = [f"{updates} ({reason})" for updates, reason in bad.items()]
+            had += [f"{name} (set aside earlier; to try it again, rename it to its number)" for name in aside]
+            there = f": {', '.join(had)}" if had else ""
+            raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from{there}; start a new run")
         return None
+
+    def _set_aside(self, updates: int, damage: Damaged, say: Callable[[str], None]) -> None:
+        """Gives a checkpoint a name that no later one of the same update needs."""
+        path = self.checkpoints / str(updates)
+        aside = _free(path.with_name(f"{updates}{checkpoint.ASIDE}"))
+        with self._writing():
+            path.rename(aside)
+        say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, going on from the one before")
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         """Says a full disk in one sentence; the newest checkpoint stays as it is."""
@@ -309,9 +265,9 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
       find_algorithm: the module of an algorithm's name.
     """
     path = pathlib.Path(os.path.abspath(path))
-    if path.parent.name != CHECKPOINTS:  # nothing inside a run is followed, but a link to one may be given
+    if not _is_inside(path):  # nothing inside a run is followed, but a link to one may be given
         path = path.resolve()
-    folder = path.parent.parent if path.parent.name == CHECKPOINTS else path
+    folder = path.parent.parent if _is_inside(path) else path
     found = read_config(folder)
     _check_folder(folder)
     with trust.stored_in(folder):
@@ -335,6 +291,11 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
     raise UserError(f"{str(path)!r} has no good checkpoint{others}; train it again, or give another run")
 
 
+def _is_inside(path: pathlib.Path) -> bool:
+    """Whether a path is that of a checkpoint in a run, and not of a run in a folder that is called checkpoints."""
+    return path.parent.name == CHECKPOINTS and not os.path.lexists(path / "config.json")
+
+
 def _template(folder: pathlib.Path, algorithm: Any, settings: Any, game: Game[Any]) -> Any:
     """The shapes of a state; nothing is allocated for them."""
     try:
@@ -342,10 +303,17 @@ def _template(folder: pathlib.Path, algorithm: Any, settings: Any, game: Game[An
     except UserError:
         raise
     except Exception as error:  # whatever sizes that nobody has checked lead to
-        reason = str(error).partition("\n")[0][:200]
+        reason = str(error).partition("\n")[0][:200].rstrip(".")
         raise UserError(
             f"{str(folder / 'config.json')!r} has settings that fit no training: {reason}; give another run"
         ) from error
+
+
+def _refuse_existing(path: pathlib.Path) -> None:
+    if os.path.lexists(path):
+        resumable = os.path.exists(path / "config.json")
+        other = f", or go on with --resume={shlex.quote(str(path))}" if resumable else ""
+        raise UserError(f"{str(path)!r} exists already; give another name{other}")
 
 
 def _check_folder(path: pathlib.Path) -> None:

@@ -11,7 +11,7 @@ import linear_learner
 import numpy as np
 import pytest
 
-from boardrl import checkpoint, machine, run, trust
+from boardrl import checkpoint, machine, run, run_config, trust
 from boardrl.errors import UserError
 from games.tic_tac_toe import TicTacToe
 
@@ -132,6 +132,12 @@ def test_a_checkpoint_elsewhere_is_not_one_of_the_run(path, first, tmp_path):
         load(path / "checkpoints" / "20")
 
 
+def test_a_run_in_a_folder_called_checkpoints(tmp_path, first):
+    path = make_run(tmp_path / "checkpoints" / "7", first)
+    assert load(path).path == path / "checkpoints" / "20"
+    assert load(path / "checkpoints" / "10").path == path / "checkpoints" / "10"
+
+
 def test_a_link_to_a_run_or_a_checkpoint_may_be_given(path, tmp_path):
     (tmp_path / "best").symlink_to(path / "checkpoints" / "10")
     (tmp_path / "latest").symlink_to(path)
@@ -201,7 +207,7 @@ def test_json_that_is_none(path, first, name, content):
 
 
 def test_large_json_is_not_read(path, first):
-    (path / "config.json").write_text(" " * (run.MOST_CONFIG + 1))
+    (path / "config.json").write_text(" " * (run_config.MOST_CONFIG + 1))
     with pytest.raises(UserError, match=r"has 1,048,577 bytes, expected at most 1,048,576"):
         load(path)
     with (path / "checkpoints" / "20" / checkpoint.MANIFEST).open("ab") as file:
@@ -298,6 +304,18 @@ def test_a_checkpoint_of_another_run_is_not_played(path, first, capsys, change):
     (state, _), said = go_on(path, first)
     assert int(state.updates) == 20
     assert "of another run" in said[0]
+
+
+def test_a_wrong_config_condemns_no_checkpoint(path, first):
+    """Where no checkpoint fits, the reason lies elsewhere: with the config as it was, the run goes on."""
+    good = (path / "config.json").read_text()
+    (path / "config.json").write_text(good.replace('"seed": 5', '"seed": 6'))
+    with pytest.raises(
+        UserError, match=r"no good checkpoint left to go on from: 20 \(it is of another run: seed is 5 "
+    ):
+        go_on(path, first)
+    (path / "config.json").write_text(good)
+    assert int(go_on(path, first)[0][0].updates) == 20
 
 
 def test_more_games_are_no_other_run(path, first):
