@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import machine, registry, rollout
+from boardrl import machine, registry, rollout, trust
 from boardrl import players as players_
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
@@ -273,6 +273,7 @@ def _play_elsewhere(
         "players": [player.text for player in players],
         "seed": seed,
         "opening": opening,
+        "trusted": trust.is_granted(),
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
     waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
@@ -349,7 +350,8 @@ def _work(connection: Any, text: str) -> None:
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
     try:
         game = registry.make(task["game"])
-        lineup = players_.make_all(task["players"], game)
+        with trust.granted(task["trusted"]):
+            lineup = players_.make_all(task["players"], game)
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
             result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boardrl import options
+from boardrl import options, trust
 from boardrl.game import Game
 from boardrl.progress import clock
 from boardrl.run import Run
@@ -93,18 +93,23 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
     """What a reader may type next: to go on, and to see each figure of the final evaluation again."""
     lines = [resume_command(run)]
     for row in latest(run):
-        lineup = ",".join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
+        lineup = options.join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
         flags = {"game": run.config["game"], "players": lineup, "games": row["played"], "seed": row["seed"]}
         if opening := run.config["schedule"].get("evaluate_opening"):
             flags["opening"] = opening
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
-        lines.append(f"python -m launch.evaluate {shown}")
+        lines.append(f"python -m launch.evaluate {shown}{_trust(run)}")
     return lines
 
 
 def resume_command(run: Run) -> str:
     """The command that goes on with a run."""
-    return f"python -m launch.train --resume={shlex.quote(str(run.path))}"
+    return f"python -m launch.train --resume={shlex.quote(str(run.path))}{_trust(run)}"
+
+
+def _trust(run: Run) -> str:
+    """The flag that commands on a run need which names code, as this user has when starting it."""
+    return f" {trust.FLAG}" if trust.names_code([run.config["settings"], run.config["schedule"]]) else ""
 
 
 def latest(run: Run) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ and, where they are needed,
                                            plays those that are left, and exactly `games` are played
     SCHEDULE                               settings of the Schedule that suit it
     PRESETS                                {name: {setting: value}}, the settings of papers
+    check_state(config, game, state)       ValueError if the arrays of a checkpoint are no state that can be used, where
+                                           their dtypes and shapes do not say so
 An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
 seed and the settings: the loop evaluates only after a multiple of `log_every` updates, and only by counts of games; it
 ends there too, unless the number of games of an update is fixed. The clock decides about checkpoints alone.
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +37,8 @@ import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl import interrupt, machine, options, plots, report
+from boardrl import checkpoint, interrupt, log_rows, machine, options, plots, report, run_checkpoint
+from boardrl.checkpoint import Damaged
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
@@ -188,7 +192,7 @@ class _Session:
         self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
-        restored = run.restore(first, bar.say)
+        restored = run.restore(first, bar.say, check=self._check_restored)
         state, place = restored or (first, {"rows": [], "evaluated": -1})
         self.updates, self.games = int(state.updates), int(state.games)
         # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.
@@ -308,12 +312,24 @@ class _Session:
         # On the host, as matches choose devices of their own.
         return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
 
+    def _check_restored(self, state: Any, place: Mapping[str, Any]) -> None:
+        """Raises Damaged for what the loop cannot go on from."""
+        run_checkpoint.check_state(self.task.algorithm, self.task.config, self.task.game, state)
+        rows, evaluated = place.get("rows"), place.get("evaluated")
+        if type(evaluated) is not int or not -1 <= evaluated < COUNTABLE:
+            raise Damaged("its last evaluation is no number of games")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise Damaged("its metrics since the last line are no rows")
+        same = all(row.keys() == rows[0].keys() and "loss" in row for row in rows)
+        numbers = all(map(log_rows.is_number, itertools.chain.from_iterable(row.values() for row in rows)))
+        if not same or not numbers or len(rows) >= self.task.schedule.log_every:
+            raise Damaged("its metrics since the last line are no rows")
+
     def save(self) -> None:
         """Writes a checkpoint of finite numbers."""
         state = jax.device_get(self.state)
-        for path, leaf in jax.tree_util.tree_leaves_with_path(state):
-            if jnp.issubdtype(leaf.dtype, jnp.inexact) and not np.isfinite(leaf).all():
-                self._diverge(jax.tree_util.keystr(path, simple=True, separator="."), "not finite")
+        if (name := checkpoint.first_non_finite(state)) is not None:
+            self._diverge(name, "not finite")
         place = {"rows": self.rows, "evaluated": self.evaluated}
         self.run.save(state, place=place, keep=self.task.schedule.keep_checkpoints)
         self.next_save = time.monotonic() + self.task.schedule.checkpoint_every

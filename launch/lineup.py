@@ -33,7 +33,7 @@ def refuse_human(text: str, game: Game[Any]) -> None:
 
 def is_human(text: str) -> bool:
     """Whether a text names somebody at the terminal."""
-    name, rest = options.split_call(text)
+    name, rest = players.call_parts(text)
     if name == HUMAN:
         options.parse(rest, [], f"player {HUMAN!r}")
     return name == HUMAN

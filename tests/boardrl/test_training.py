@@ -368,3 +368,18 @@ def test_a_full_disk_is_one_sentence_and_costs_time_only(whole, small_disk, capf
     (small_disk / "filler").unlink()
     assert list(path.rglob(".*.tmp")) == []
     assert_same(path, train(path).state, whole)
+
+
+def test_a_disk_that_is_full_at_the_start_leaves_nothing_behind(small_disk, capfd):
+    """The sentence says to give the same command again, and it works."""
+    filler, task = fill(small_disk), make_task()
+    with pytest.raises(UserError, match=r"/run' cannot be .*: No space left on device; .*give ") as error:
+        train(small_disk / "run", task)
+    assert "--resume" not in str(error.value)
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+    os.truncate(filler, max(filler.stat().st_size - 8192, 0))  # room for folders, not for files
+    with pytest.raises(UserError, match=r"/run.*' cannot be written: No space left on device; "):
+        train(small_disk / "run", task)
+    filler.unlink()
+    assert {path.name for path in small_disk.iterdir()} <= {"run"}
+    assert train(small_disk / "run", task).interrupted is False
