@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import multiprocessing
 import os
 import select
 import signal
@@ -18,6 +17,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
+
+from boardrl import worker
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXIT_CODE = 130  # what shells give for a command ended by Ctrl-C
@@ -57,8 +58,7 @@ def end_now(number: int) -> NoReturn:
 def leave(code: int) -> NoReturn:
     """Ends this process and those that it has started; Python's own way out would wait for threads and for XLA."""
     with contextlib.suppress(Exception):
-        for child in multiprocessing.active_children():
-            child.kill()
+        worker.kill_all()
     os._exit(code)
 
 

@@ -9,12 +9,8 @@ state to the action that the player chooses.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import multiprocessing
-import os
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +22,7 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from launch import cli, output
+from launch.busy import busy
 from search import walk
 from search.player import SearchPlayer
 
@@ -73,29 +70,6 @@ def make(game: str, text: str) -> SearchPlayer:
     if not isinstance(player, SearchPlayer) or not player.searcher.budget.ms:
         raise UserError(f"--player={text} has no time to keep to; expected a searcher with ms=…")
     return player
-
-
-@contextlib.contextmanager
-def busy(number: int) -> Iterator[None]:
-    """Keeps that many cores busy meanwhile."""
-    others = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(number)]
-    for other in others:
-        other.start()
-    try:
-        time.sleep(1.0)  # until they spin
-        yield
-    finally:
-        for other in others:
-            other.terminate()
-
-
-def spin() -> None:
-    """Keeps a core busy until the process is ended."""
-    parent = os.getppid()
-    os.setsid()  # other work: Linux may schedule the processes of one session as one
-    while os.getppid() == parent:
-        for _ in range(100_000):
-            pass
 
 
 def measure(player: SearchPlayer, config: Config, title: str) -> np.ndarray:

@@ -56,6 +56,35 @@ class Dying:
         os._exit(3)
 
 
+@dataclasses.dataclass
+class Mortal:
+    """Ends its process by a signal or an exit code, the first time that anybody is asked; later it plays on."""
+
+    marker: str  # a file that says that it was asked
+    signal: int = 0
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return int(rng.choice(np.flatnonzero(game.legal(state))))
+        if self.signal:
+            os.kill(os.getpid(), self.signal)
+        os._exit(3)
+
+
+class Stubborn:
+    """Thinks for hours in one call of C that never gives up Python's lock."""
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        return sum(range(10**13))
+
+
+class Failing:
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        raise RuntimeError("a bug of the user's")
+
+
 class Mute:
     pass
 
