@@ -63,7 +63,7 @@ class Worker:
         self.connection, there = multiprocessing.Pipe()
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = [sys.executable, *flags, "-c", BOOT, str(there.fileno()), str(os.getpid())]
-        with there, _blocked():
+        with there, signals_blocked():
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()])
             _running.add(self)
         self.send([sys.path, module, name])
@@ -112,7 +112,7 @@ def kill_all() -> None:
 
 
 @contextlib.contextmanager
-def _blocked() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Holds SIGNALS back from a process that starts meanwhile until it has handlers; this one gets them afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
