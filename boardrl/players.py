@@ -13,13 +13,12 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from jax import Array
 
-from boardrl import bots, options, registry, solve
+from boardrl import bots, entry_points, options, registry, solve
 from boardrl.bots import Bot
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -77,11 +76,14 @@ def kinds() -> Kinds:
     makers: dict[str, Maker] = {}
     owners: dict[str, str] = {}
     broken = []
-    for value, point in sorted({point.value: point for point in metadata.entry_points(group=GROUP)}.items()):
+    for value, point in sorted({point.value: point for point in entry_points.of(GROUP)}.items()):
         try:
-            table = point.load()
-        except (ImportError, AttributeError) as error:
+            table = entry_points.load(point)
+        except entry_points.Unloadable as error:
             broken.append(f"players of {value!r} cannot be loaded: {error}")
+            continue
+        if not isinstance(table, Mapping):
+            broken.append(f"players of {value!r} cannot be loaded: expected a mapping of makers, not {table!r:.80}")
             continue
         for kind, maker in table.items():
             if kind in owners:

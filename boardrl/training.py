@@ -48,6 +48,7 @@ from boardrl.policy import Policy
 from boardrl.progress import Bar, track
 from boardrl.run import Run
 
+MOST_COUNT = 2**31 - 1  # that fits what devices count with
 COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and some more end in the last update
 DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
 
@@ -147,15 +148,24 @@ def check_size(task: Task, say: Callable[[str], None]) -> None:
     needs[f"observations of {turns:,} turns"] = turns * 4 * math.prod(game.spec.obs_shape)
     final = task.schedule.final_games
     needs[f"results of {final:,} games"] = final * 16 * game.spec.num_players
-    sizes = {name: getattr(config, name) for name in SIZES if hasattr(config, name)} | {"final_games": final}
     machine.require(
         sum(needs.values()),
         f"this training of {game.spec.name}, of which {max(needs, key=lambda name: needs[name])} is the largest part,",
-        f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game",
+        _smaller(task),
         free=machine.free_device_memory(),
     )
+    for name, value in {**dataclasses.asdict(task.schedule), **dataclasses.asdict(config)}.items():
+        if isinstance(value, int) and abs(value) > MOST_COUNT:
+            raise UserError(f"--{name}={value} is out of range: expected at most {MOST_COUNT:,}")
     if warning := machine.compile_warning(game):
         say(f"note: {warning}")
+
+
+def _smaller(task: Task) -> str:
+    """What to do where a training does not fit into memory."""
+    sizes = {name: getattr(task.config, name) for name in SIZES if hasattr(task.config, name)}
+    sizes["final_games"] = task.schedule.final_games
+    return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
 
 
 def train(task: Task, run: Run) -> Outcome:
@@ -270,7 +280,11 @@ class _Session:
             state, metrics = task.algorithm.update(*arguments)
             # A copy, as the next update may reuse the memory of this one's state before the metrics are looked at.
             return state, {**metrics, "games": jnp.copy(state.games)}
-        return _update(task.algorithm.update, *arguments, shardings=self.shardings)
+        update, places = task.algorithm.update, self.shardings
+        if not self.compiled:
+            what = f"an update of this training of {task.game.spec.name}"
+            machine.require_for(_update, update, *arguments, what=what, remedy=_smaller(task), shardings=places)
+        return _update(update, *arguments, shardings=places)
 
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""

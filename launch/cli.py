@@ -100,9 +100,11 @@ def _call(
         _, *rest = values(arguments)
         if rest:
             raise UserError(f"unexpected argument {rest[0]!r}: expected only flags like --name=value; see --help")
+        chosen: list[Any] = [config.from_flags(section.config, values) for section in sections]
+        _check_seed(chosen)
         _use_compile_cache()
         with trust.granted(config.from_flags(Common, values).trust):
-            main(*(config.from_flags(section.config, values) for section in sections))
+            main(*chosen)
     except flags.UnrecognizedFlagError as error:
         near = difflib.get_close_matches(error.flagname, list(values), 1)
         hint = f" (did you mean --{near[0]}?)" if near else ""
@@ -123,6 +125,13 @@ def _call(
         free = machine.text(machine.free_memory())
         return _fail(f"out of memory ({str(error).partition(chr(10))[0]}), {free} are free; choose smaller sizes")
     return 0
+
+
+def _check_seed(chosen: Sequence[Any]) -> None:
+    """Refuses a seed that some generator of random numbers would not take."""
+    for seed in (part.seed for part in chosen if hasattr(part, "seed")):
+        if not 0 <= seed < 2**32:
+            raise UserError(f"--seed={seed} is out of range: expected 0 to {2**32 - 1}")
 
 
 def _fail(sentence: str) -> int:

@@ -13,7 +13,7 @@ import linear_learner
 import numpy as np
 import pytest
 
-from boardrl import checkpoint, run, training
+from boardrl import checkpoint, machine, run, training
 from boardrl.errors import UserError
 from boardrl.training import Schedule, Strength
 from games.tic_tac_toe import TicTacToe
@@ -176,6 +176,14 @@ def test_ctrl_c_during_an_evaluation_gives_it_up_and_redoes_it(whole, tmp_path, 
     assert outcome.interrupted
     assert len(calls) == stop_at + 1
     assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
+
+
+def test_the_memory_of_an_update_is_asked_for_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "free_device_memory", lambda: 0)
+    with pytest.raises(
+        UserError, match=r"an update of this training of tic_tac_toe needs .* choose smaller sizes than"
+    ):
+        train(tmp_path / "run")
 
 
 def test_handlers_are_put_back(tmp_path):
