@@ -42,6 +42,7 @@ from launch import cli, output
 PLANTED = pathlib.Path("tests/planted")
 COPIED = ("boardrl", "games", "algorithms", "search", "launch", "tests", "docs", "pyproject.toml", "README.md")
 PYTEST = ("-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=", "-q", "-x", "--tb=line")
+LIVED = "lived"
 FAILED, BROKEN_IMPORT = 1, 2  # exit codes of pytest for tests that noticed something
 
 
@@ -83,7 +84,9 @@ def main(config: Config) -> None:
             rows = []
             for number, bug in enumerate(bugs):
                 rows.append((bug, *tree.judge(bug, config.seconds)))
-                caught = sum(verdict != "lived" for _, verdict, _ in rows)
+                caught = sum(verdict != LIVED for _, verdict, _ in rows)
+                if rows[-1][1] == LIVED:
+                    bar.say(f"lived: {bug.what}, {bug.file}")
                 bar.update(number + 1, f"{caught} of {number + 1} caught")
     table = rich.table.Table("area", "bug", "file", "", "s")
     for bug, verdict, seconds in rows:
@@ -164,7 +167,7 @@ class Tree:
             return "caught: crash", spent
         if code:
             raise UserError(f"the tests of {bug.what!r} cannot be run: {said.strip().splitlines()[-1]}")
-        return "lived", spent
+        return LIVED, spent
 
     def _run(self, tests: Sequence[str], seconds: float | None) -> tuple[int | None, str]:
         """The exit code of pytest, None if it took too long, and what it printed."""

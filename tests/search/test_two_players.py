@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from plain import TicTacToe, minimax, random_positions
@@ -144,3 +146,48 @@ def test_what_the_table_gives_is_as_exact_as_what_was_stored(kind: str) -> None:
     first, second = (search.search(game.init()) for _ in range(2))
     assert second.nodes < first.nodes
     assert (first.exact, second.exact) == (True, True)
+
+
+CELLS = (0.31, -0.17, 0.23, 0.11, 0.41, -0.07, 0.19, 0.05, 0.29)  # what a mark there is worth
+
+
+def marks_weighed(params: Any, state: Any, player: Any) -> Any:
+    """[P] a real number for every position."""
+    marks = jnp.where(state.board == 1, 1.0, jnp.where(state.board == 2, -1.0, 0.0))
+    value = jnp.tanh((params * marks).sum())
+    return jnp.stack([value, -value])
+
+
+def plain_marks_weighed(position: Any) -> float:
+    signs = {0: 0.0, 1: 1.0, 2: -1.0}
+    return math.tanh(sum(weight * signs[mark] for weight, mark in zip(CELLS, position[0], strict=True)))
+
+
+@functools.cache
+def real_values(depth: int) -> tuple[list[Any], list[float]]:
+    positions = random_positions(TicTacToe(), 30, seed=depth)
+    value = minimax(TicTacToe(), plain_marks_weighed)
+    return positions, [value(position, depth) for position in positions]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("alphabeta", {}),
+        ("alphabeta", {"table": True, "aspiration": 0.02}),
+        ("negascout", {}),
+        ("negascout", {"table": False}),
+        ("expectimax", {"table": True}),
+    ],
+)
+def test_real_values_are_those_of_plain_minimax(kind: str, options: dict[str, Any]) -> None:
+    """Where all leaves differ, a wrong window or bound shows; results of games, of which there are three, hide it."""
+    game = registry.make("tic_tac_toe")
+    facet = host.lowered(game)
+    evaluator = evaluators.net(facet, marks_weighed, np.array(CELLS, np.float32), batched=False)
+    for depth in (2, 4):
+        positions, want = real_values(depth)
+        chosen, budget = kinds.find(kind).options(**options), Budget(kilobytes=512, depth=depth)
+        search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator, facet=facet)
+        for _ in range(2):  # the second time with what the table has kept
+            np.testing.assert_allclose(values(search, TicTacToe().states(positions))[:, 0], want, atol=1e-6)
