@@ -137,7 +137,7 @@ def _verify(path: pathlib.Path, name: str, *, limited: bool = False) -> Manifest
     """
     manifest = _manifest(path)
     if name != str(manifest.updates):
-        raise Damaged(f"it is that of update {manifest.updates}")
+        raise Damaged(f"it is that of update {shown(manifest.updates)}")
     if manifest.format == orbax_checkpoint.FORMAT:
         if reason := orbax_checkpoint.damage(path, manifest.files):
             raise Damaged(reason)

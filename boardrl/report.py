@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boardrl import options, trust
+from boardrl import options
 from boardrl.game import Game
 from boardrl.progress import clock
 from boardrl.run import Run
@@ -98,18 +98,13 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
         if opening := run.config["schedule"].get("evaluate_opening"):
             flags["opening"] = opening
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
-        lines.append(f"python -m launch.evaluate {shown}{_trust(run)}")
+        lines.append(f"python -m launch.evaluate {shown}{run.trust_flag}")
     return lines
 
 
 def resume_command(run: Run) -> str:
     """The command that goes on with a run."""
-    return f"python -m launch.train --resume={shlex.quote(str(run.path))}{_trust(run)}"
-
-
-def _trust(run: Run) -> str:
-    """The flag that commands on a run need which names code, as this user has when starting it."""
-    return f" {trust.FLAG}" if trust.names_code([run.config["settings"], run.config["schedule"]]) else ""
+    return f"python -m launch.train {run.resume_flags}"
 
 
 def latest(run: Run) -> list[dict[str, Any]]:

@@ -223,7 +223,18 @@ class Run:
     @property
     def _go_on(self) -> str:
         """What to do once a file can be written again."""
-        return f"go on with --resume={shlex.quote(str(self.path))}"
+        return f"go on with {self.resume_flags}"
+
+    @property
+    def resume_flags(self) -> str:
+        """The flags of launch.train that go on with the run."""
+        return f"--resume={shlex.quote(str(self.path))}{self.trust_flag}"
+
+    @property
+    def trust_flag(self) -> str:
+        """What commands on the run need besides, as it names code that its user typed."""
+        names = trust.names_code([self.config.get("settings"), self.config.get("schedule")])
+        return f" {trust.FLAG}" if names else ""
 
     def _cut(self, name: str, length: int, say: Callable[[str], None]) -> None:
         """Cuts a log to a length, and reads it; a log that lost lines costs these, not the checkpoint."""
