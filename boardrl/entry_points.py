@@ -23,21 +23,23 @@ def of(group: str) -> list[metadata.EntryPoint]:
     try:
         return list(metadata.entry_points(group=group))
     except Exception:  # of one package, but Python does not say which: its list is garbled
-        return _of_readable(group)
+        # JAX and Numba ask Python too, and would fail in the same way.
+        metadata.entry_points = _readable  # type: ignore[assignment]
+        return list(_readable(group=group))
 
 
-def _of_readable(group: str) -> list[metadata.EntryPoint]:
-    """Those of packages whose list can be read; the others are reported once."""
+def _readable(**params: Any) -> metadata.EntryPoints:
+    """The entry points of all packages whose list can be read; the others are reported once."""
     found: dict[str, list[metadata.EntryPoint]] = {}  # by package: the first one on Python's path counts
     for package in metadata.distributions():
-        place = getattr(package, "_path", "of unknown place")
+        place = str(getattr(package, "_path", "a package"))
         try:
-            found.setdefault(package.name, list(package.entry_points.select(group=group)))
+            found.setdefault(package.name, list(package.entry_points))
         except Exception as error:
-            if str(place) not in _reported:
-                _reported.add(str(place))
-                _warn(f"the list of entry points in {str(place)!r} is left out: {reason(error)}; reinstall its package")
-    return [point for points in found.values() for point in points]
+            if place not in _reported:
+                _reported.add(place)
+                _warn(f"the list of entry points in {place!r} is left out: {reason(error)}; reinstall its package")
+    return metadata.EntryPoints(point for points in found.values() for point in points).select(**params)
 
 
 def load(point: metadata.EntryPoint) -> Any:

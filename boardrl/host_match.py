@@ -332,14 +332,14 @@ def work(connection: Any) -> None:
 
     def send(message: Any) -> None:
         sys.stdout.flush()  # what players print is not lost when this process is killed
-        connection.send_bytes(json.dumps(message).encode())
+        with contextlib.suppress(OSError):  # the parent is gone
+            connection.send_bytes(json.dumps(message).encode())
 
     try:
         game = registry.make(task["game"])
         with trust.granted(task["trusted"]):
             lineup = players_.make_all(task["players"], game)
-        while True:
-            asked = json.loads(connection.recv_bytes())
+        while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
             result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])
             send({"index": asked["index"], "result": result})
@@ -348,3 +348,10 @@ def work(connection: Any) -> None:
     except Exception as error:
         traceback.print_exc()
         send({"mistake": f"a process of the match failed: {type(error).__name__}: {error}; its traceback is above"})
+
+
+def _next_game(connection: Any) -> dict[str, Any] | None:
+    try:
+        return json.loads(connection.recv_bytes())
+    except (EOFError, OSError):  # the parent is done, or gone
+        return None

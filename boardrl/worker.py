@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from boardrl.errors import UserError
+
 SIGNALS = {signal.SIGINT, signal.SIGTERM}  # that may reach all processes of a command: its own process handles them
 
 # The first code of a worker, before it imports anything large. Linux kills it when its parent dies, whatever it is at;
@@ -63,10 +65,14 @@ class Worker:
         self.connection, there = multiprocessing.Pipe()
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = [sys.executable, *flags, "-c", BOOT, str(there.fileno()), str(os.getpid())]
-        with there, signals_blocked():
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()])
-            _running.add(self)
-        self.send([sys.path, module, name])
+        try:
+            with there, signals_blocked():
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()])
+                _running.add(self)
+        except OSError as error:
+            self.connection.close()
+            raise UserError(f"no further process can be started: {error.strerror}; use fewer processes") from error
+        self.send([[str(place) for place in sys.path], module, name])
 
     @property
     def pid(self) -> int:
@@ -78,10 +84,10 @@ class Worker:
             self.connection.send_bytes(json.dumps(message).encode())
 
     def receive(self) -> Any:
-        """Waits for a message; EOFError if the worker has died."""
+        """Waits for a message; EOFError if the worker has died, in the midst of one perhaps."""
         try:
             return json.loads(self.connection.recv_bytes())
-        except ConnectionResetError as error:
+        except OSError as error:
             raise EOFError from error
 
     def how_it_ended(self) -> str:

@@ -34,6 +34,7 @@ from search.player import SearchPlayer
 
 MOST_OVER_MS = 10.0  # at the 99.9th percentile
 NOT_KEPT = 1  # exit code
+BUSY_BYTES = 100 << 20  # of a process that keeps a core busy
 CASES = (  # measured unless the user names one
     ("tic_tac_toe", "minimax(ms=5,kilobytes=256)"),
     ("jumper:size=6", "negascout(ms=5,kilobytes=1024)"),
@@ -59,10 +60,11 @@ class Config:
 def main(config: Config) -> None:
     if config.moves < 1 or config.busy < 0:
         raise UserError(f"--moves={config.moves} --busy={config.busy}: expected at least 1 move and no negative number")
+    num_busy = config.busy or machine.num_cores()
+    machine.require(num_busy * BUSY_BYTES, f"--busy={num_busy}", "give fewer processes")
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     cases = ((config.game, config.player),) if config.player else CASES
     searchers = [make(game, player) for game, player in cases]
-    num_busy = config.busy or machine.num_cores()
     content = []
     with busy(num_busy):
         for (game, player), searcher in zip(cases, searchers, strict=True):
