@@ -132,6 +132,12 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     return TrainState(table, jax.random.key_data(key), jnp.int32(0), jnp.int32(0))
 
 
+def check_state(config: Config, game: Game[Any], state: TrainState) -> None:
+    """Refuses a table without a free entry, in which nobody could find out that a key is missing."""
+    if (np.asarray(state.table.counts) != hash_table.FREE).all():
+        raise ValueError("its table has no free entry")
+
+
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Any]]:

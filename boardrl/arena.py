@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl import host_match, intervals, observations, progress, rollout
+from boardrl import host_match, intervals, machine, observations, progress, rollout
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.match_record import Batch, Played, Record
@@ -133,8 +133,9 @@ def play(
         raise UserError(f"games={num_games} is no match; expected at least 1")
     if not 0 <= seed < 2**32:
         raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
-    if opening < 0:
-        raise UserError(f"opening={opening} is no number of moves; expected 0 or more")
+    if not 0 <= opening <= game.spec.max_steps:
+        most = f"{game.spec.max_steps:,}, the length of the longest game"
+        raise UserError(f"opening={opening} is no number of moves to begin with; expected 0 to {most}")
     record = record or Record()
     record.begin(arrangements, num_games)
     tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
@@ -186,10 +187,14 @@ class _Lanes:
         lanes, done, chunk = batch
         key = jax.random.key(seed)
         while (done < self.quota).any():
-            key_chunk = jax.random.fold_in(key, chunk)
-            lanes, ended = rollout.play(
-                self.game, self.policies, self.seats, lanes, key_chunk, num_turns=TURNS, opening=self.opening
-            )
+            arguments = (self.game, self.policies, self.seats, lanes, jax.random.fold_in(key, chunk))
+            if chunk == batch.chunk:
+                what = f"a match of {len(self.quota):,} games of {self.game.spec.name} at a time"
+                remedy = "give fewer games, or players with smaller nets"
+                machine.require_for(
+                    rollout.play, *arguments, what=what, remedy=remedy, num_turns=TURNS, opening=self.opening
+                )
+            lanes, ended = rollout.play(*arguments, num_turns=TURNS, opening=self.opening)
             over = np.asarray(ended.over)  # [T, B]
             nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
             turn, lane = (over & (nth < self.quota)).nonzero()

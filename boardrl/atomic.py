@@ -17,15 +17,30 @@ def write(path: pathlib.Path, data: bytes, *, then: str = "try again") -> None:
     """Replaces a file in one step; `then` as in `writing`."""
     draft = temporary(path)
     with writing(path, draft, then=then):
-        draft.write_bytes(data)
-        sync(draft)
+        create(draft, data)
         draft.replace(path)
         sync(path.parent)
 
 
+def create(path: pathlib.Path, data: bytes) -> None:
+    """Writes a new file to the disk in place of any other of its name; a link of that name is not followed."""
+    path.unlink(missing_ok=True)
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def check_writable(path: pathlib.Path) -> None:
+    """Raises OSError if `write` could not replace a file there."""
+    draft = temporary(path)
+    create(draft, b"")
+    draft.unlink()
+
+
 @contextlib.contextmanager
 def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str = "try again") -> Iterator[None]:
-    """Says a full disk or a place that is closed in one sentence, and removes what was half written.
+    """Reports a full disk or a place that is closed in one sentence, and removes what was half written.
 
     Args:
       then: what to do once there is room.
@@ -34,21 +49,12 @@ def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str 
         yield
     except OSError as error:
         if draft is not None:
-            _remove(draft)
+            with contextlib.suppress(OSError):  # such as a file system that is read-only
+                remove(draft)
         raise UserError(
             f"{str(path)!r} cannot be written: {error.strerror or error}; make room there or fix its permissions, "
             f"then {then}"
         ) from None
-
-
-def reserve(folder: pathlib.Path, num_bytes: int) -> None:
-    """Raises OSError if a folder has no room for so many bytes, by allocating them for a moment."""
-    draft = temporary(folder / "room")
-    try:
-        with draft.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(num_bytes, 1))
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def place(draft: pathlib.Path, folder: pathlib.Path) -> None:
@@ -68,8 +74,17 @@ def temporary(path: pathlib.Path) -> pathlib.Path:
 
 def clean(folder: pathlib.Path) -> None:
     """Removes what a killed process left unfinished in a folder; only for who holds the run's lock."""
-    for left in folder.glob(f".*{SUFFIX}"):
-        _remove(left)
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(SUFFIX):
+            remove(folder / name)
+
+
+def remove(path: pathlib.Path) -> None:
+    """Removes a file, a folder with all in it, or a link but not what it leads to; nothing if there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def sync(path: pathlib.Path) -> None:
@@ -79,7 +94,3 @@ def sync(path: pathlib.Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _remove(path: pathlib.Path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

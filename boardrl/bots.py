@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import options
+from boardrl import options, trust
 from boardrl.errors import UserError
 from boardrl.game import Game
 
@@ -36,6 +36,7 @@ class Bot:
         """The bot of a text like `package.module:Class(depth=3)` or `package.module:function`."""
         name, rest = options.split_call(text)
         module_name, _, attribute = name.partition(":")
+        trust.check(name)
         try:
             found = getattr(importlib.import_module(module_name), attribute)
         except (ImportError, AttributeError) as error:

@@ -1,26 +1,45 @@
-"""Checkpoints: arrays stored by orbax beside a manifest that can tell whether a single bit has changed."""
+"""Checkpoints: the arrays of a TrainState beside a manifest that can tell whether a single bit has changed.
+
+checkpoints/<updates>/
+  manifest.json         updates, games, dtype and shape of every array, size and sha256 of the other file, notes
+  arrays.safetensors    the arrays in the safetensors format: a header of JSON, then their bytes, little-endian
+
+Both files have fixed names and sizes that are known before they are read, so that a checkpoint from elsewhere can
+neither lead out of its folder nor make the reader allocate more than the state that was asked for.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import io
 import json
 import os
 import pathlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from boardrl import atomic
+from boardrl import atomic, machine, orbax_checkpoint, stored
 from boardrl.errors import UserError
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
-ARRAYS = "arrays"  # the orbax folder
-ROOM, ROOM_AN_ARRAY = 96 << 10, 1 << 10  # bytes on the disk beside those of the arrays, at most
+ARRAYS = "arrays.safetensors"
+MOST_MANIFEST = 64 << 20  # bytes; a line of metrics from many updates is the largest part of one
+MOST_SHOWN = 60  # characters of a stored value that a message repeats
+NAME = re.compile(r"0|[1-9][0-9]{0,9}")  # of a checkpoint's folder: its updates, which fit 32 bits
+ASIDE = ".damaged"  # added to the name of a checkpoint that could not be used
+DTYPES = {  # of numpy, as safetensors writes them
+    "bool": "BOOL",
+    "bfloat16": "BF16",
+    **{f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
+}
 
 
 class Damaged(Exception):
@@ -33,19 +52,20 @@ class Manifest(NamedTuple):
     updates: int
     games: int
     leaves: dict[str, str]  # name: dtype and shape, as 'float32[27,64]'
-    files: dict[str, str]  # path under the checkpoint: sha256
+    files: dict[str, Any]  # the other files: bytes and sha256 of each
     notes: dict[str, Any]  # what the run wants to find again
+    format: int = FORMAT
 
 
 def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathlib.Path:
-    """Writes a TrainState to `folder/<updates>`, whole or not at all."""
+    """Writes a TrainState to `folder/<updates>`, whole or not at all, after reading back what was written."""
     path = folder / str(int(state.updates))
     draft = atomic.temporary(path)
-    if draft.exists():
-        shutil.rmtree(draft)
+    atomic.remove(draft)
     draft.mkdir(parents=True)
     try:
         _write(draft, state, notes)
+        _read_back(draft, state)
         atomic.place(draft, path)
     except OSError:  # such as a full disk, on which what is half written would be in the way
         shutil.rmtree(draft, ignore_errors=True)
@@ -55,24 +75,46 @@ def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathl
 
 def _write(draft: pathlib.Path, state: Any, notes: Mapping[str, Any]) -> None:
     arrays = {name: np.asarray(leaf) for name, leaf in _named(state).items()}
-    # A full disk is found here, and not by orbax, whose threads print page upon page about it.
-    atomic.reserve(draft, ROOM + sum(ROOM_AN_ARRAY + array.nbytes for array in arrays.values()))
-    _write_arrays(draft / ARRAYS, {name: array for name, array in arrays.items() if array.size})
+    digest = hashlib.sha256()
+    with open(draft / ARRAYS, "xb") as file:
+        for part in (np.frombuffer(_header(arrays), np.uint8), *map(_bytes, arrays.values())):
+            digest.update(part.data)
+            file.write(part.data)
+        size = file.tell()
     manifest = Manifest(
         updates=int(state.updates),
         games=int(state.games),
         leaves={name: _kind(array) for name, array in arrays.items()},
-        files={str(file.relative_to(draft)): _hash(file) for file in sorted(draft.rglob("*")) if file.is_file()},
+        files={ARRAYS: {"bytes": size, "sha256": digest.hexdigest()}},
         notes=dict(notes),
     )
-    body = {"format": FORMAT, **manifest._asdict()}
-    (draft / MANIFEST).write_text(json.dumps({"sha256": _seal(body), "manifest": body}, indent=1) + "\n")
+    body = manifest._asdict()
+    content = json.dumps({"sha256": _seal(body), "manifest": body}, indent=1, allow_nan=False)
+    (draft / MANIFEST).write_text(content + "\n")
+
+
+def _read_back(draft: pathlib.Path, state: Any) -> None:
+    """Raises OSError unless the files on the disk hash to what was in memory, under the path that they have."""
+    try:
+        _verify(draft, str(int(state.updates)))
+    except Damaged as damage:
+        raise OSError(errno.EIO, f"what was written cannot be read back: {damage}", str(draft)) from None
 
 
 def steps(folder: pathlib.Path) -> list[int]:
     """The updates at which there are checkpoints, oldest first."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return sorted(int(name) for name in names if name.isascii() and name.isdecimal())
+    return sorted(int(name) for name in _names(folder) if NAME.fullmatch(name))
+
+
+def set_aside(folder: pathlib.Path) -> list[str]:
+    """The names of checkpoints that could not be used when training went on; they can still be asked for by name."""
+    return sorted(name for name in _names(folder) if NAME.fullmatch(name.partition(ASIDE)[0]) and ASIDE in name)
+
+
+def _names(folder: pathlib.Path) -> list[str]:
+    """Of the folders in a folder, links aside."""
+    names = os.listdir(folder) if stored.is_folder(folder) else []
+    return [name for name in names if stored.is_folder(folder / name)]
 
 
 def prune(folder: pathlib.Path, *, keep: int) -> None:
@@ -84,29 +126,54 @@ def prune(folder: pathlib.Path, *, keep: int) -> None:
 
 def verify(path: pathlib.Path) -> Manifest:
     """The manifest of a checkpoint of which every byte is as it was written; Damaged if not."""
+    return _verify(path, path.name.partition(ASIDE)[0], limited=True)
+
+
+def _verify(path: pathlib.Path, name: str, *, limited: bool = False) -> Manifest:
+    """`verify` for a folder that need not have the name of its checkpoint yet.
+
+    Args:
+      limited: refuses, before any of it is read, what could not be restored here for want of memory.
+    """
+    manifest = _manifest(path)
+    if name != str(manifest.updates):
+        raise Damaged(f"it is that of update {shown(manifest.updates)}")
+    if manifest.format == orbax_checkpoint.FORMAT:
+        if reason := orbax_checkpoint.damage(path, manifest.files):
+            raise Damaged(reason)
+        return manifest
+    expected = manifest.files.get(ARRAYS)
+    if set(manifest.files) != {ARRAYS} or not isinstance(expected, dict) or type(expected.get("bytes")) is not int:
+        raise Damaged(f"{MANIFEST} is not one of boardrl's")
+    if limited:
+        machine.require(expected["bytes"], f"checkpoint {str(path)!r}", "give another checkpoint")
+    with _open_arrays(path, expected["bytes"]) as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != expected.get("sha256"):
+            raise Damaged(f"{ARRAYS} has changed")
+    return manifest
+
+
+def _manifest(path: pathlib.Path) -> Manifest:
+    if not stored.is_folder(path):
+        raise Damaged("it is a symbolic link" if stored.is_link(path) else "it is no folder")
     try:
-        stored = json.loads((path / MANIFEST).read_text())
-        body = stored["manifest"]
-        if stored["sha256"] != _seal(body):
+        content = stored.read_json(path / MANIFEST, most=MOST_MANIFEST)
+        body = content["manifest"]
+        if content["sha256"] != _seal(body):
             raise Damaged(f"{MANIFEST} has changed")
-        if body["format"] != FORMAT:
-            raise Damaged(f"it has format {body['format']!r}, this version of boardrl reads {FORMAT}")
+        if type(body["format"]) is not int or body["format"] not in (FORMAT, orbax_checkpoint.FORMAT):
+            raise Damaged(f"it has format {shown(body['format'])}, this version of boardrl reads {FORMAT}")
         manifest = Manifest(**{field: body[field] for field in Manifest._fields})
-        kinds = {field: type(value) for field, value in manifest._asdict().items()}
-        if kinds != {"updates": int, "games": int, "leaves": dict, "files": dict, "notes": dict}:
-            raise Damaged(f"{MANIFEST} is not one of boardrl's")
-        if path.name != str(manifest.updates):
-            raise Damaged(f"it is that of update {manifest.updates}")
     except FileNotFoundError:
         raise Damaged(f"{MANIFEST} is missing") from None
-    except (OSError, ValueError, LookupError, TypeError):
+    except OSError as error:
+        _refuse_access(path, error)
+        raise Damaged(f"{MANIFEST} cannot be read: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise Damaged(f"{MANIFEST} cannot be read") from None
-    for name, digest in manifest.files.items():
-        try:
-            if _hash(path / name) != digest:
-                raise Damaged(f"{name} has changed")
-        except OSError:
-            raise Damaged(f"{name} is missing") from None
+    kinds = {field: type(value) for field, value in manifest._asdict().items()}
+    if kinds != {"updates": int, "games": int, "leaves": dict, "files": dict, "notes": dict, "format": int}:
+        raise Damaged(f"{MANIFEST} is not one of boardrl's")
     return manifest
 
 
@@ -116,19 +183,75 @@ def restore(path: pathlib.Path, manifest: Manifest, template: Any) -> Any:
     kinds = {name: _kind(leaf) for name, leaf in wanted.items()}
     for name in sorted(kinds.keys() | manifest.leaves.keys()):
         if kinds.get(name) != manifest.leaves.get(name):
+            had = shown(manifest.leaves[name]) if name in manifest.leaves else "nothing"
             raise UserError(
-                f"checkpoint {path} does not fit: it has {name} as {manifest.leaves.get(name, 'nothing')}, expected "
+                f"checkpoint {path} does not fit: it has {name} as {had}, expected "
                 f"{kinds.get(name, 'nothing')}; use the version of the algorithm and the game that made it"
             )
+    # After the comparison, which says more than a size; before anything of that size is allocated.
+    size = machine.tree_bytes(template)
+    machine.require(size, f"the state in checkpoint {str(path)!r}", "give another checkpoint")
+    if manifest.format == orbax_checkpoint.FORMAT:
+        arrays = _read_old(path, wanted, kinds)
+    else:
+        arrays = _read_arrays(path, wanted, len(_header(wanted)) + size)
+    return jax.tree.unflatten(jax.tree.structure(template), arrays.values())
+
+
+def _read_arrays(path: pathlib.Path, wanted: Mapping[str, Any], size: int) -> dict[str, np.ndarray]:
+    header, arrays = _header(wanted), {}
+    with _open_arrays(path, size) as file:
+        if file.read(len(header)) != header:
+            raise Damaged("its arrays are not those of its manifest")
+        for name, leaf in wanted.items():
+            array = np.empty(leaf.shape, leaf.dtype)
+            if file.readinto(_bytes(array).data) != array.nbytes:
+                raise Damaged(f"{ARRAYS} ends early")
+            if array.dtype == bool and (_bytes(array) > 1).any():
+                raise Damaged(f"{name} has values that are neither true nor false")
+            arrays[name] = array
+    return arrays
+
+
+def _read_old(path: pathlib.Path, wanted: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, np.ndarray]:
+    orbax_checkpoint.check_trust(path)
     arrays = {name: np.zeros(leaf.shape, leaf.dtype) for name, leaf in wanted.items()}
-    filled = [name for name, array in arrays.items() if array.size]
     try:
-        arrays |= _read_arrays(path / ARRAYS, filled)
+        arrays |= orbax_checkpoint.read(path, [name for name, array in arrays.items() if array.size])
     except Exception as error:  # whatever orbax trips over in a folder that it has not written itself
         raise Damaged(f"orbax cannot read it: {error}") from error
     if {name: _kind(array) for name, array in arrays.items()} != kinds:
         raise Damaged("its arrays are not those of its manifest")
-    return jax.tree.unflatten(jax.tree.structure(template), arrays.values())
+    return arrays
+
+
+def _open_arrays(path: pathlib.Path, size: int) -> io.BufferedReader:
+    """The file of arrays, if it has so many bytes."""
+    try:
+        file = stored.open_binary(path / ARRAYS)
+    except FileNotFoundError:
+        raise Damaged(f"{ARRAYS} is missing") from None
+    except OSError as error:
+        _refuse_access(path, error)
+        raise Damaged(f"{ARRAYS} cannot be read: {error.strerror}") from None
+    if (found := os.fstat(file.fileno()).st_size) != size:
+        file.close()
+        raise Damaged(f"{ARRAYS} has {found:,} bytes, expected {size:,}")
+    return file
+
+
+def _refuse_access(path: pathlib.Path, error: OSError) -> None:
+    """What says nothing about the checkpoint must not condemn it."""
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        raise UserError(f"checkpoint {str(path)!r} cannot be read: {error.strerror}; fix that and try again") from None
+
+
+def first_non_finite(state: Any) -> str | None:
+    """The name of a leaf of a state with a NaN or an infinity."""
+    for name, leaf in _named(state).items():
+        if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact) and not np.isfinite(leaf).all():
+            return name
+    return None
 
 
 def _named(state: Any) -> dict[str, Any]:
@@ -144,34 +267,35 @@ def _kind(leaf: Any) -> str:
     return f"{np.dtype(leaf.dtype).name}[{','.join(map(str, leaf.shape))}]"
 
 
+def shown(value: Any) -> str:
+    """A stored value as messages repeat it."""
+    text = value if isinstance(value, str) and value.isprintable() else repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
 def _seal(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _hash(path: pathlib.Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _header(arrays: Mapping[str, Any]) -> bytes:
+    """What a safetensors file of these arrays begins with: it follows from their names, dtypes and shapes alone."""
+    entries, end = {}, 0
+    for name, start, leaf in _offsets(arrays):
+        end = start + machine.tree_bytes(leaf)
+        kind = DTYPES[np.dtype(leaf.dtype).name]
+        entries[name] = {"dtype": kind, "shape": list(leaf.shape), "data_offsets": [start, end]}
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
 
 
-# Flat dictionaries of numpy arrays are what orbax stores and reads fastest (30 and 10 ms for a small net), and
-# they leave no trace of the devices that were used. It cannot store arrays without elements.
+def _offsets(arrays: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
+    start = 0
+    for name, leaf in arrays.items():
+        yield name, start, leaf
+        start += machine.tree_bytes(leaf)
 
 
-def _write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
-    import orbax.checkpoint as ocp  # here, as commands that read no checkpoint need not wait for this import
-
-    try:
-        with ocp.Checkpointer(ocp.PyTreeCheckpointHandler()) as checkpointer:
-            checkpointer.save(path.absolute(), ocp.args.PyTreeSave(arrays))
-    except ValueError as error:  # what it says of a full disk is a text that ends in [os_error_code='28']
-        if (code := re.search(r"os_error_code='(\d+)'", str(error))) is None:
-            raise
-        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error
-
-
-def _read_arrays(path: pathlib.Path, names: list[str]) -> dict[str, np.ndarray]:
-    import orbax.checkpoint as ocp
-
-    as_numpy = {name: ocp.RestoreArgs(restore_type=np.ndarray) for name in names}
-    with ocp.Checkpointer(ocp.PyTreeCheckpointHandler()) as checkpointer:
-        return checkpointer.restore(path.absolute(), ocp.args.PyTreeRestore(restore_args=as_numpy))
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """[N] uint8: a view of an array's memory, in rows."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -13,6 +13,7 @@ from boardrl import options
 from boardrl.errors import UserError
 
 ConfigType = TypeVar("ConfigType")
+MOST_SHOWN = 60  # characters of a stored value that a message repeats
 
 
 def setting(default: Any, help: str) -> Any:
@@ -40,17 +41,25 @@ def from_flags(config: type[ConfigType], values: flags.FlagValues) -> ConfigType
     return config(**{field.name: values[field.name].value for field in dataclasses.fields(config)})  # type: ignore[arg-type]
 
 
-def from_dict(config: type[ConfigType], stored: Mapping[str, Any]) -> ConfigType:
-    """The dataclass of a config.json; every field must be there, with a value of its type, and nothing else."""
+def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by: str = "") -> ConfigType:
+    """The dataclass of a config.json: values of the fields' types, and no others.
+
+    A setting that is missing was added after the file was written, and has its default.
+
+    Args:
+      written_by: which version wrote the file, for the sentence about settings that this one does not have.
+    """
     known = {option.name: option for option in options.of_dataclass(config)}
-    if set(stored) != set(known):
-        odd = ", ".join(sorted(set(stored) ^ set(known)))
-        raise UserError(f"stored settings do not fit {config.__module__}: {odd}; expected exactly {', '.join(known)}")
+    if odd := sorted(set(stored) - set(known)):
+        then = f"; {written_by} wrote them: use that version" if written_by else ""
+        shown = ", ".join(odd)[:MOST_SHOWN]
+        raise UserError(f"stored settings do not fit {config.__module__}: {shown}; expected {', '.join(known)}{then}")
     values = {}
     for name, value in stored.items():
         value = tuple(value) if isinstance(value, list) else value
         if not _fits(value, known[name].type):
-            raise UserError(f"stored setting {name}={value!r} is not {options.type_name(known[name].type)}")
+            shown = repr(value)[:MOST_SHOWN]
+            raise UserError(f"stored setting {name}={shown} is not {options.type_name(known[name].type)}")
         values[name] = value
     return config(**values)
 
@@ -59,7 +68,7 @@ def _fits(value: Any, kind: Any) -> bool:
     try:
         text = "none" if value is None else "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
         return bool(options.convert(text, kind) == value) and isinstance(value, bool) == (kind is bool)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return False
 
 

@@ -323,6 +323,8 @@ def check_settings(config: Any, game: Game[Any], *, shares: Sequence[str], count
     for name in counts:
         if getattr(config, name) < 1:
             raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least 1")
+    if getattr(config, "steps", 1) > game.spec.max_steps:
+        raise UserError(f"--steps={config.steps} is longer than any game: expected at most {game.spec.max_steps}")
     if min(getattr(config, "hidden", ()), default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     seats = game.spec.num_players

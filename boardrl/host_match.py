@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import json
-import multiprocessing
 import multiprocessing.connection
-import os
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+import sys
+import traceback
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -18,16 +17,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import machine, registry, rollout
+from boardrl import machine, registry, rollout, trust
 from boardrl import players as players_
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.match_record import Record, Result
 from boardrl.players import Player
 from boardrl.policy import Policy, distinct
+from boardrl.worker import Worker
 
 HOST = -1  # in place of a policy's number: a player that is asked on the host
 WORKER_BYTES = 200 << 20  # of a process that plays games, before it has loaded any player
+MOST_DEATHS = 3  # of processes over one game, before it is given up
 AHEAD = 64  # steps at most in one call of compiled code
 
 
@@ -267,103 +268,86 @@ def _play_elsewhere(
     opening: int,
     processes: int,
 ) -> Generator[tuple[int, Result]]:
-    """Hands out one game at a time to each process; only JSON travels, never a pickle of ours."""
+    """Hands out one game at a time to each process; that of a process that dies is played again by a new one."""
+    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
     task = {
         "game": registry.describe(game),
         "players": [player.text for player in players],
         "seed": seed,
         "opening": opening,
+        "trusted": trust.is_granted(),
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
     waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
-    with _workers(json.dumps(task), processes) as connections:
-        busy = list(connections)
-        for connection in connections:
-            _send(connection, waiting.pop())
+    busy: dict[Any, tuple[Worker, dict[str, Any]]] = {}  # by connection: who plays which game
+    deaths: collections.Counter[int] = collections.Counter()  # by game
+    with contextlib.ExitStack() as workers:
+
+        def start() -> Worker:
+            worker = Worker(f"{__name__}:work")
+            workers.callback(worker.close)
+            worker.send(task)
+            return worker
+
+        def hand_out(worker: Worker) -> None:
+            busy[worker.connection] = (worker, waiting[-1])
+            worker.send(waiting.pop())
+
+        for _ in range(processes):
+            hand_out(start())
         while busy:
-            for connection in multiprocessing.connection.wait(busy):
-                answer = _receive(connection)
+            for connection in multiprocessing.connection.wait(list(busy)):
+                worker, asked = busy.pop(connection)
+                try:
+                    answer = worker.receive()
+                except EOFError:
+                    _report_death(worker, asked["index"], deaths)
+                    waiting.append(asked)
+                    hand_out(start())
+                    continue
+                if "mistake" in answer:
+                    raise UserError(answer["mistake"])
                 if waiting:
-                    _send(connection, waiting.pop())
-                else:
-                    busy.remove(connection)
+                    hand_out(worker)
                 yield answer["index"], Result(*answer["result"])
 
 
-def _send(connection: Any, message: Any) -> None:
-    with contextlib.suppress(BrokenPipeError):  # who sends soon reads, and sees then that the other side is gone
-        connection.send_bytes(json.dumps(message).encode())
+def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:
+    """Says that a game is to be played again, or that it is given up."""
+    deaths[index] += 1
+    how = worker.how_it_ended()
+    if deaths[index] >= MOST_DEATHS:
+        raise UserError(
+            f"game {index} of the match was given up: {MOST_DEATHS} processes in a row died while they played it, and "
+            f"the last one {how}; what they printed is above, and --processes=1 plays in the command's own process"
+        )
+    print(f"warning: a process of the match {how}; game {index} is played again", file=sys.stderr)
 
 
-def _receive(connection: Any) -> dict[str, Any]:
-    try:
-        answer = json.loads(connection.recv_bytes())
-    except EOFError:
-        raise RuntimeError("a process that played games of the match died; its error is above") from None
-    if "mistake" in answer:
-        raise UserError(answer["mistake"])
-    return answer
-
-
-@contextlib.contextmanager
-def _workers(task: str, processes: int) -> Iterator[list[Any]]:
-    """Connections to fresh processes, which end with the block, however it ends."""
-    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
-    context = multiprocessing.get_context("spawn")  # a forked JAX may hang
-    started = []
-    try:
-        for _ in range(processes):
-            here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there, task), daemon=True)
-            with _deaf_to_interrupts():  # as is the process that starts meanwhile: Ctrl-C is this one's to handle
-                process.start()
-                started.append((process, here))
-            there.close()
-        yield [here for _, here in started]
-    finally:
-        for process, here in started:
-            here.close()
-            process.terminate()
-        for process, _ in started:
-            process.join()
-            process.close()
-
-
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # no other thread may, and none is interrupted
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _work(connection: Any, text: str) -> None:
-    """Plays games by their index until nobody asks for more."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    task = json.loads(text)
+def work(connection: Any) -> None:
+    """What a worker does: plays games by their index until nobody asks for more."""
+    task = json.loads(connection.recv_bytes())
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
+
+    def send(message: Any) -> None:
+        sys.stdout.flush()  # what players print is not lost when this process is killed
+        with contextlib.suppress(OSError):  # the parent is gone
+            connection.send_bytes(json.dumps(message).encode())
+
     try:
         game = registry.make(task["game"])
-        lineup = players_.make_all(task["players"], game)
+        with trust.granted(task["trusted"]):
+            lineup = players_.make_all(task["players"], game)
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
             result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])
-            _send(connection, {"index": asked["index"], "result": result})
+            send({"index": asked["index"], "result": result})
     except UserError as error:
-        _send(connection, {"mistake": str(error)})
-
-
-def _end_with_parent() -> None:
-    """Ends this process, in the midst of whatever it plays, when the one that started it is killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+        send({"mistake": str(error)})
+    except Exception as error:
+        traceback.print_exc()
+        send({"mistake": f"a process of the match failed: {type(error).__name__}: {error}; its traceback is above"})
 
 
 def _next_game(connection: Any) -> dict[str, Any] | None:

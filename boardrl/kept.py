@@ -11,9 +11,10 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from boardrl import atomic
+from boardrl import atomic, machine, stored
 from boardrl.errors import UserError
 
+ROOM = 20  # bytes of memory that a byte of the file takes at most
 AGAIN = "give the same command again"
 
 
@@ -31,12 +32,12 @@ class Kept:
         self.rows: dict[str, Any] = {}
         self._adding = threading.Lock()
         self._locked = False
-        if settings is not None and path.exists():
+        if settings is not None and os.path.exists(path):
             self._lock()
         for number, row in enumerate(self._read()):
             if number == 0 and settings is not None:
                 self._compare(row.get("settings"), settings)
-            elif "key" in row and "found" in row:
+            elif isinstance(row.get("key"), str) and "found" in row:
                 self.rows[row["key"]] = row["found"]
             else:
                 self._refuse(number)
@@ -66,14 +67,17 @@ class Kept:
 
     def _read(self) -> list[dict[str, Any]]:
         """The rows of all whole lines; the rest of a last one is cut off, so that the next line can follow."""
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             return []
-        content = self.path.read_bytes()
+        try:
+            content = stored.read(self.path, most=machine.free_memory() // ROOM, follow=True)
+        except OSError as error:
+            raise UserError(f"{str(self.path)!r} cannot be read: {error.strerror}; name another file") from None
         whole = content[: content.rfind(b"\n") + 1]
         rows = []
-        for number, line in enumerate(whole.splitlines()):
+        for number, line in enumerate(whole.split(b"\n")[:-1]):
             try:
-                rows.append(json.loads(line))
+                rows.append(stored.parse(line))
             except ValueError:
                 self._refuse(number)
             if not isinstance(rows[-1], dict):

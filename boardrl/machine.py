@@ -53,6 +53,16 @@ def require(num_bytes: int, what: str, remedy: str, *, free: int | None = None) 
         raise UserError(f"{what} needs {text(num_bytes)} of memory, and {text(free)} are free; {remedy}")
 
 
+def require_for(function: Any, *arguments: Any, what: str, remedy: str, **options: Any) -> None:
+    """Refuses to call a jitted function that needs more working memory than there is; `what` and `remedy` as above.
+
+    It compiles the function, for a call with the same arguments that follows.
+    """
+    analysis = function.lower(*arguments, **options).compile().memory_analysis()
+    if analysis is not None:  # not every device knows
+        require(analysis.temp_size_in_bytes, what, remedy, free=free_device_memory())
+
+
 def text(num_bytes: float) -> str:
     """A size in words, as '1.5 GB'."""
     power = min(int(math.log(max(num_bytes, 1), 1024) + 1e-9), len(UNITS) - 1)

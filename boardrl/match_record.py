@@ -15,6 +15,7 @@ import numpy as np
 from boardrl import machine, observations, rollout
 from boardrl.errors import UserError
 from boardrl.kept import Kept
+from boardrl.log_rows import is_count, is_number
 
 SAVE_SECONDS = 2.0  # after which the games under way are saved first, and again ...
 SAVE_SHARE = 0.05  # ... after this share of the time so far, so that the file stays small, ...
@@ -127,7 +128,16 @@ class Record:
         found = [index for index in range(len(self._counts)) if f"{self._part}game {index}" in rows]
         with self._reading():
             for index in found:
-                self._fill(index, Result(*rows[f"{self._part}game {index}"]))
+                self._fill(index, self._result(rows[f"{self._part}game {index}"]))
+        return found
+
+    def _result(self, row: Any) -> Result:
+        """A finished game as the file has it; ValueError if it is none."""
+        found = Result(*row)
+        returns_fit = len(found.returns) == self.seating.shape[1] and all(map(is_number, found.returns))
+        truths_fit = all(type(value) is bool for value in (found.cut, found.drawn, found.asked))
+        if not returns_fit or not truths_fit or not is_count(found.moves >> 1):
+            raise ValueError(row)
         return found
 
     def left(self) -> list[tuple[int, np.ndarray]]:
@@ -166,10 +176,14 @@ class Record:
 
     def _taken_over(self, row: dict[str, Any], start: Batch) -> Batch:
         done = _unpacked(row["done"], start.done)
+        if (done < self._saved.done).any() or (done > self._quota).any() or not is_count(row["chunk"]):
+            raise ValueError(row["chunk"])
         new = self._between(self._saved.done, done)
         columns: list[np.ndarray] = [self._returns, self._cut, self._moves, self._drawn]
         for column, text in zip(columns, row["games"], strict=True):
             column[new] = _unpacked(text, column[new])
+        if not np.isfinite(self._returns).all():
+            raise ValueError("returns")
         leaves, structure = jax.tree.flatten(start.lanes)
         leaves = [_unpacked(text, np.asarray(leaf)) for text, leaf in zip(row["lanes"], leaves, strict=True)]
         return Batch(rollout.spread(jax.tree.unflatten(structure, leaves)), done, int(row["chunk"]))
@@ -216,5 +230,12 @@ def _packed(array: np.ndarray) -> str:
 
 
 def _unpacked(text: str, like: np.ndarray) -> np.ndarray:
-    content = zlib.decompress(base64.b64decode(text, validate=True))
-    return np.frombuffer(content, like.dtype).reshape(like.shape).copy()
+    packed = base64.b64decode(text, validate=True)
+    reader = zlib.decompressobj()
+    content = reader.decompress(packed, like.nbytes + 1)  # no more than fits, whatever it would grow to
+    if not reader.eof:
+        raise ValueError("cut off, or too long")
+    array = np.frombuffer(content, like.dtype).reshape(like.shape).copy()
+    if array.dtype == bool and (array.view(np.uint8) > 1).any():
+        raise ValueError("neither true nor false")
+    return array

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import options
+from boardrl import options, trust
 from boardrl.errors import UserError
 from boardrl.nets import ACTIVATIONS, MLP, Activation
 from boardrl.options import Option
@@ -99,11 +99,16 @@ def make(text: str, num_outputs: int, *, hidden: tuple[int, ...], activation: Ac
         raise UserError(f"{owner} cannot be made: {_first_line(error)}; give its options in parentheses") from error
 
 
-@functools.cache
 def find(name: str) -> Any:
-    """The class of a name. The one place that imports a user's module because a setting, typed or stored, names it."""
+    """The class of a name: ours, or one that is imported, which a stored setting may ask for in trusted runs only."""
     if name in NETS:
         return NETS[name]
+    trust.check(name)
+    return _import(name)
+
+
+@functools.cache
+def _import(name: str) -> Any:
     module_name, colon, class_name = name.partition(":")
     if not colon:
         near = difflib.get_close_matches(name, NETS, 1)

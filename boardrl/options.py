@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from boardrl.errors import UserError
 
+QUOTE = '"'  # around a text that has commas or parentheses of its own
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -59,7 +60,7 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
         if key in values:
             raise UserError(f"option {key!r} of {owner} is given twice; give it once")
         try:
-            values[key] = convert(value.strip(), known[key].type)
+            values[key] = convert(_unquoted(value.strip()), known[key].type)
         except ValueError:
             wanted = type_name(known[key].type)
             raise UserError(
@@ -82,15 +83,23 @@ def format_options(values: Mapping[str, Any]) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Parts between commas that stand outside parentheses; an empty text has none."""
-    parts, depth, start = [], 0, 0
+    """Parts between commas that stand outside parentheses and quotes; an empty text has none.
+
+    A part in double quotes is taken as it is, such as a path with a comma: `"runs/a,b",random`.
+    """
+    parts, depth, start, quoted = [], 0, 0, False
     for index, character in enumerate(text):
+        quoted ^= character == QUOTE
+        if quoted:
+            continue
         depth += (character == "(") - (character == ")")
         if depth < 0:
             break
         if character == "," and depth == 0:
             parts.append(text[start:index])
             start = index + 1
+    if quoted:
+        raise UserError(f"a quote in {text!r} is not closed; expected an even number of {QUOTE}")
     if depth != 0:
         raise UserError(f"unbalanced parentheses in {text!r}; expected as many ')' as '('")
     parts.append(text[start:])
@@ -99,7 +108,28 @@ def split(text: str) -> list[str]:
         return []
     if "" in parts:
         raise UserError(f"empty part between commas in {text!r}; remove the comma or fill it in")
-    return parts
+    return [_unquoted(part) for part in parts]
+
+
+def join(parts: Iterable[str]) -> str:
+    """The text that `split` reads back."""
+    return ",".join(part if _is_whole(part) else _quoted(part) for part in parts)
+
+
+def _is_whole(part: str) -> bool:
+    try:
+        return split(part) == [part]
+    except UserError:
+        return False
+
+
+def _quoted(text: str) -> str:
+    return QUOTE + text.replace(QUOTE, 2 * QUOTE) + QUOTE
+
+
+def _unquoted(text: str) -> str:
+    inner = text[1:-1].replace(2 * QUOTE, QUOTE)
+    return inner if len(text) > 1 and _quoted(inner) == text else text
 
 
 def convert(text: str, kind: Any) -> Any:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
+import os
 import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from jax import Array
 
-from boardrl import bots, options, registry, solve
+from boardrl import bots, entry_points, options, registry, solve
 from boardrl.bots import Bot
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -76,11 +76,14 @@ def kinds() -> Kinds:
     makers: dict[str, Maker] = {}
     owners: dict[str, str] = {}
     broken = []
-    for value, point in sorted({point.value: point for point in metadata.entry_points(group=GROUP)}.items()):
+    for value, point in sorted({point.value: point for point in entry_points.of(GROUP)}.items()):
         try:
-            table = point.load()
-        except (ImportError, AttributeError) as error:
+            table = entry_points.load(point)
+        except entry_points.Unloadable as error:
             broken.append(f"players of {value!r} cannot be loaded: {error}")
+            continue
+        if not isinstance(table, Mapping):
+            broken.append(f"players of {value!r} cannot be loaded: expected a mapping of makers, not {table!r:.80}")
             continue
         for kind, maker in table.items():
             if kind in owners:
@@ -167,10 +170,9 @@ class Learned(Protocol):
 
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
     """A maker of players from run directories and their checkpoints: texts that are existing paths."""
-    path = pathlib.Path(text)
-    if not text or not path.exists():
+    if not text or not os.path.exists(text):
         return None
-    found = load(path)
+    found = load(pathlib.Path(text))
     if found.game != game:
         raise UserError(
             f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
@@ -182,7 +184,7 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
 
 def _own(text: str, game: Game[Any]) -> Player | None:
     """The players that this game offers, of which one may be its own idea of `random`, and those of every game."""
-    name, rest = options.split_call(text)
+    name, rest = call_parts(text)
     if name in _strategies(game):
         strategy = _strategies(game)[name]
         given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
@@ -198,9 +200,19 @@ def _own(text: str, game: Game[Any]) -> Player | None:
     return None
 
 
+def call_parts(text: str) -> tuple[str, str]:
+    """The name and the options of a player; a path that exists may have a parenthesis that is not closed."""
+    try:
+        return options.split_call(text)
+    except UserError:
+        if os.path.exists(text):
+            return text, ""
+        raise
+
+
 def _meant(text: str, game: Game[Any]) -> str:
     """What a player that the game has given a name stands for; options take the place of those that it has."""
-    name, rest = options.split_call(text)
+    name, rest = call_parts(text)
     if name not in _named(game):
         return text
     kind, own = options.split_call(_named(game)[name])

@@ -136,7 +136,7 @@ def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: b
                 ax.errorbar(
                     row["games"],
                     row["win_rate"],
-                    yerr=[[row["win_rate"] - row["low"]], [row["high"] - row["win_rate"]]],
+                    yerr=[[max(row["win_rate"] - row["low"], 0)], [max(row["high"] - row["win_rate"], 0)]],
                     color=colour,
                     marker="o",
                     markersize=6,

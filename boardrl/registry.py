@@ -6,10 +6,9 @@ import dataclasses
 import difflib
 import pathlib
 import sys
-from importlib import metadata
 from typing import Any
 
-from boardrl import machine, options
+from boardrl import entry_points, machine, options
 from boardrl.errors import UserError
 from boardrl.game import Game
 
@@ -18,21 +17,26 @@ GROUP = "boardrl.games"  # entry point group in which packages, this one too, re
 
 def names() -> list[str]:
     """All games that the installed packages register."""
-    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
+    return sorted({point.name for point in entry_points.of(GROUP)})
 
 
 def make(text: str) -> Game[Any]:
     """The game of a text like `pig` or `pig:players=3,target=30`."""
     name, _, rest = text.partition(":")
     cls = load(name.strip())
-    game = cls(**options.parse(rest, options.of_dataclass(cls), f"game {name.strip()!r}"))
+    try:
+        game = cls(**options.parse(rest, options.of_dataclass(cls), f"game {name.strip()!r}"))
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"game {text!r} cannot be made: {entry_points.reason(error)}; fix its class") from error
     machine.check_game(game, text)
     return game
 
 
 def load(name: str) -> type:
     """The class of a registered game."""
-    points = {point.value: point for point in metadata.entry_points(group=GROUP) if point.name == name}
+    points = {point.value: point for point in entry_points.of(GROUP) if point.name == name}
     if not points:
         near = difflib.get_close_matches(name, names(), 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -41,18 +45,19 @@ def load(name: str) -> type:
         raise UserError(f"game {name!r} is registered twice, as {' and '.join(sorted(points))}; uninstall one of them")
     (point,) = points.values()
     try:
-        cls = point.load()
-    except (ImportError, AttributeError) as error:
-        reason = _shadowed(point.module) or f"{error}; fix its entry point, or reinstall its package"
+        cls = entry_points.load(point)
+    except entry_points.Unloadable as error:
+        missing = isinstance(error.__cause__, ImportError | AttributeError)
+        reason = (missing and _shadowed(point.value)) or f"{error}; fix its entry point, or reinstall its package"
         raise UserError(f"game {name!r} cannot be loaded from {point.value!r}: {reason}") from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         raise UserError(f"game {name!r} at {point.value!r} is not a dataclass; see docs/adding_a_game.md")
     return cls
 
 
-def _shadowed(module: str) -> str | None:
+def _shadowed(place: str) -> str | None:
     """What to say where a folder without code has been imported in place of an installed package."""
-    found = sys.modules.get(module.partition(".")[0])
+    found = sys.modules.get(place.partition(":")[0].partition(".")[0])
     folders = list(getattr(found, "__path__", ()))
     if not folders or getattr(found, "__file__", None) is not None:
         return None

@@ -93,18 +93,18 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
     """What a reader may type next: to go on, and to see each figure of the final evaluation again."""
     lines = [resume_command(run)]
     for row in latest(run):
-        lineup = ",".join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
+        lineup = options.join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
         flags = {"game": run.config["game"], "players": lineup, "games": row["played"], "seed": row["seed"]}
         if opening := run.config["schedule"].get("evaluate_opening"):
             flags["opening"] = opening
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
-        lines.append(f"python -m launch.evaluate {shown}")
+        lines.append(f"python -m launch.evaluate {shown}{run.trust_flag}")
     return lines
 
 
 def resume_command(run: Run) -> str:
     """The command that goes on with a run."""
-    return f"python -m launch.train --resume={shlex.quote(str(run.path))}"
+    return f"python -m launch.train {run.resume_flags}"
 
 
 def latest(run: Run) -> list[dict[str, Any]]:

@@ -14,6 +14,8 @@ and, where they are needed,
                                            plays those that are left, and exactly `games` are played
     SCHEDULE                               settings of the Schedule that suit it
     PRESETS                                {name: {setting: value}}, the settings of papers
+    check_state(config, game, state)       ValueError if the arrays of a checkpoint are no state that can be used, where
+                                           their dtypes and shapes do not say so
 An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
 seed and the settings: the loop evaluates only after a multiple of `log_every` updates, and only by counts of games; it
 ends there too, unless the number of games of an update is fixed. The clock decides about checkpoints alone.
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +37,8 @@ import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl import interrupt, machine, options, plots, report
+from boardrl import checkpoint, interrupt, log_rows, machine, options, plots, report, run_checkpoint
+from boardrl.checkpoint import Damaged
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
@@ -44,6 +48,7 @@ from boardrl.policy import Policy
 from boardrl.progress import Bar, track
 from boardrl.run import Run
 
+MOST_COUNT = 2**31 - 1  # that fits what devices count with
 COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and some more end in the last update
 DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
 
@@ -143,15 +148,24 @@ def check_size(task: Task, say: Callable[[str], None]) -> None:
     needs[f"observations of {turns:,} turns"] = turns * 4 * math.prod(game.spec.obs_shape)
     final = task.schedule.final_games
     needs[f"results of {final:,} games"] = final * 16 * game.spec.num_players
-    sizes = {name: getattr(config, name) for name in SIZES if hasattr(config, name)} | {"final_games": final}
     machine.require(
         sum(needs.values()),
         f"this training of {game.spec.name}, of which {max(needs, key=lambda name: needs[name])} is the largest part,",
-        f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game",
+        _smaller(task),
         free=machine.free_device_memory(),
     )
+    for name, value in {**dataclasses.asdict(task.schedule), **dataclasses.asdict(config)}.items():
+        if isinstance(value, int) and abs(value) > MOST_COUNT:
+            raise UserError(f"--{name}={value} is out of range: expected at most {MOST_COUNT:,}")
     if warning := machine.compile_warning(game):
         say(f"note: {warning}")
+
+
+def _smaller(task: Task) -> str:
+    """What to do where a training does not fit into memory."""
+    sizes = {name: getattr(task.config, name) for name in SIZES if hasattr(task.config, name)}
+    sizes["final_games"] = task.schedule.final_games
+    return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
 
 
 def train(task: Task, run: Run) -> Outcome:
@@ -188,7 +202,7 @@ class _Session:
         self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
-        restored = run.restore(first, bar.say)
+        restored = run.restore(first, bar.say, check=self._check_restored)
         state, place = restored or (first, {"rows": [], "evaluated": -1})
         self.updates, self.games = int(state.updates), int(state.games)
         # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.
@@ -266,7 +280,11 @@ class _Session:
             state, metrics = task.algorithm.update(*arguments)
             # A copy, as the next update may reuse the memory of this one's state before the metrics are looked at.
             return state, {**metrics, "games": jnp.copy(state.games)}
-        return _update(task.algorithm.update, *arguments, shardings=self.shardings)
+        update, places = task.algorithm.update, self.shardings
+        if not self.compiled:
+            what = f"an update of this training of {task.game.spec.name}"
+            machine.require_for(_update, update, *arguments, what=what, remedy=_smaller(task), shardings=places)
+        return _update(update, *arguments, shardings=places)
 
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""
@@ -308,12 +326,24 @@ class _Session:
         # On the host, as matches choose devices of their own.
         return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
 
+    def _check_restored(self, state: Any, place: Mapping[str, Any]) -> None:
+        """Raises Damaged for what the loop cannot go on from."""
+        run_checkpoint.check_state(self.task.algorithm, self.task.config, self.task.game, state)
+        rows, evaluated = place.get("rows"), place.get("evaluated")
+        if type(evaluated) is not int or not -1 <= evaluated < COUNTABLE:
+            raise Damaged("its last evaluation is no number of games")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise Damaged("its metrics since the last line are no rows")
+        same = all(row.keys() == rows[0].keys() and "loss" in row for row in rows)
+        numbers = all(map(log_rows.is_number, itertools.chain.from_iterable(row.values() for row in rows)))
+        if not same or not numbers or len(rows) >= self.task.schedule.log_every:
+            raise Damaged("its metrics since the last line are no rows")
+
     def save(self) -> None:
         """Writes a checkpoint of finite numbers."""
         state = jax.device_get(self.state)
-        for path, leaf in jax.tree_util.tree_leaves_with_path(state):
-            if jnp.issubdtype(leaf.dtype, jnp.inexact) and not np.isfinite(leaf).all():
-                self._diverge(jax.tree_util.keystr(path, simple=True, separator="."), "not finite")
+        if (name := checkpoint.first_non_finite(state)) is not None:
+            self._diverge(name, "not finite")
         place = {"rows": self.rows, "evaluated": self.evaluated}
         self.run.save(state, place=place, keep=self.task.schedule.keep_checkpoints)
         self.next_save = time.monotonic() + self.task.schedule.checkpoint_every

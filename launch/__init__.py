@@ -1,1 +1,18 @@
-"""Commands: flags and wiring, no mathematics."""
+"""The user's commands: `python -m launch.train` and others, each with `--help`."""
+
+import os
+import sys
+from typing import Any
+
+
+def _end(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Ends a command that Ctrl-C interrupts while it is imported; see `boardrl.interrupt` for all that follows."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    print("interrupted", file=sys.stderr, flush=True)
+    os._exit(130)
+
+
+if sys.argv[0] == "-m":  # so it is until the command itself is found
+    sys.excepthook = _end

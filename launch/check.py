@@ -13,10 +13,12 @@ import os
 import sys
 import tempfile
 
-from boardrl import options, registry, testing
+from boardrl import machine, options, registry, testing
 from boardrl.config import setting
 from boardrl.errors import UserError
 from launch import cli, lineup
+
+GAME_BYTES = 1 << 10  # at least, of all that is kept of a game that is played
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,7 @@ def main(settings: Settings) -> None:
     game = registry.make(settings.game)
     games = [game] if _names_players(settings.game) else testing.variants(game)
     broken = False
+    machine.require(settings.games * GAME_BYTES, f"--games={settings.games}", "give fewer games")
     with tempfile.TemporaryDirectory() as scratch:
         # Hypothesis keeps a cache, by default in the working directory, where nobody asked for it.
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", scratch)

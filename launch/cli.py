@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import errno
 import inspect
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from absl import flags
 
-from boardrl import config, interrupt, machine, options
+from boardrl import config, interrupt, machine, options, trust
+from boardrl.config import setting
 from boardrl.errors import UserError
 
 
@@ -24,6 +26,13 @@ class Section(NamedTuple):
     title: str
     config: type
     defaults: Mapping[str, Any] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """Flags of every command."""
+
+    trust: bool = setting(False, "import code that run directories name as module:Name, and read their old formats")
 
 
 class More(NamedTuple):
@@ -75,6 +84,7 @@ def _call(
         sections = [Section("flags", settings)]
         values = flags.FlagValues()
         config.define(settings, values)
+        config.define(Common, values)
         if more is not None:
             values(arguments, known_only=True)
             further = more(config.from_flags(settings, values))
@@ -85,13 +95,16 @@ def _call(
             for section in further.sections:
                 config.define(section.config, values, section.defaults)
         if wants_help:
-            print(_help(main, sections))
+            print(_help(main, [*sections, Section("flags of every command", Common)]))
             return 0
         _, *rest = values(arguments)
         if rest:
             raise UserError(f"unexpected argument {rest[0]!r}: expected only flags like --name=value; see --help")
+        chosen: list[Any] = [config.from_flags(section.config, values) for section in sections]
+        _check_seed(chosen)
         _use_compile_cache()
-        main(*(config.from_flags(section.config, values) for section in sections))
+        with trust.granted(config.from_flags(Common, values).trust):
+            main(*chosen)
     except flags.UnrecognizedFlagError as error:
         near = difflib.get_close_matches(error.flagname, list(values), 1)
         hint = f" (did you mean --{near[0]}?)" if near else ""
@@ -114,9 +127,17 @@ def _call(
     return 0
 
 
+def _check_seed(chosen: Sequence[Any]) -> None:
+    """Refuses a seed that some generator of random numbers would not take."""
+    for seed in (part.seed for part in chosen if hasattr(part, "seed")):
+        if not 0 <= seed < 2**32:
+            raise UserError(f"--seed={seed} is out of range: expected 0 to {2**32 - 1}")
+
+
 def _fail(sentence: str) -> int:
     """Prints an error; the exit code for it."""
-    print(f"error: {' '.join(sentence.split())}", file=sys.stderr)
+    plain = "".join(char if char.isprintable() else repr(char)[1:-1] for char in " ".join(sentence.split()))
+    print(f"error: {plain}", file=sys.stderr)  # no control characters, as what a file holds may be in it
     return 2
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from importlib import metadata
 from typing import Any
 
-from boardrl import options, players, run
+from boardrl import entry_points, options, players, run
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Makers, Player
@@ -33,7 +32,7 @@ def refuse_human(text: str, game: Game[Any]) -> None:
 
 def is_human(text: str) -> bool:
     """Whether a text names somebody at the terminal."""
-    name, rest = options.split_call(text)
+    name, rest = players.call_parts(text)
     if name == HUMAN:
         options.parse(rest, [], f"player {HUMAN!r}")
     return name == HUMAN
@@ -49,6 +48,6 @@ MAKERS: Makers = {
 
 def make(text: str, game: Game[Any]) -> list[Player]:
     """The players of a text like `random,hold(total=15)`."""
-    if not any(point.value == f"{__name__}:MAKERS" for point in metadata.entry_points(group=players.GROUP)):
+    if not any(point.value == f"{__name__}:MAKERS" for point in entry_points.of(players.GROUP)):
         raise UserError("boardrl was installed before it had searchers as players; run pip install -e . once more")
     return players.make_lineup(text, game)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -27,10 +28,14 @@ def free_path(flag: str, text: str, *, overwrite: bool) -> pathlib.Path | None:
     if not text:
         return None
     path = pathlib.Path(text)
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    if os.path.isdir(path) or not os.path.isdir(path.absolute().parent):
         raise UserError(f"--{flag}={text} cannot be written; expected a file in a directory that exists")
-    if path.exists() and not overwrite:
+    if os.path.lexists(path) and not overwrite:
         raise UserError(f"--{flag}={text} exists; choose another name or add --overwrite")
+    try:
+        atomic.check_writable(path)
+    except OSError as error:
+        raise UserError(f"--{flag}={text} cannot be written: {error.strerror}; choose another place") from None
     return path
 
 

@@ -126,7 +126,7 @@ def _play(stage: Stage, settings: Settings, read: Callable[[str], str]) -> None:
 
 def _alone(stage: Stage, settings: Settings, texts: Sequence[str]) -> None:
     """A game that nobody at the terminal takes part in."""
-    players = lineup.make(",".join(texts), stage.game)
+    players = lineup.make(options.join(texts), stage.game)
     if settings.every:
         stage.show_last()
 
@@ -161,7 +161,7 @@ def _with_humans(
             )
             players.append(Player(lineup.HUMAN, host=asked))
         else:
-            players += [_breakable(player, _tell(player.name)) for player in lineup.make(text, game)]
+            players += [_breakable(player, _tell(player.name)) for player in lineup.make(options.join([text]), game)]
 
     def watch(made: host_match.Made) -> None:
         nonlocal shown

@@ -12,6 +12,7 @@ Give --game and --algo together with --help to see the settings that suit them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -22,7 +23,7 @@ from typing import Any
 
 import jax
 
-from boardrl import arena, config, options, registry, report, training
+from boardrl import arena, options, registry, report, training, trust
 from boardrl import run as runs
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -65,8 +66,8 @@ def more(settings: TrainConfig) -> cli.More:
     if settings.resume:
         stored = runs.read_config(pathlib.Path(settings.resume))
         algo, algorithm = stored["algo"], learners.load(stored["algo"])
-        schedule = dataclasses.asdict(config.from_dict(Schedule, stored["schedule"]))
-        learning = dataclasses.asdict(config.from_dict(algorithm.Config, stored["settings"]))
+        schedule = dataclasses.asdict(runs.read_settings(Schedule, stored, "schedule"))
+        learning = dataclasses.asdict(runs.read_settings(algorithm.Config, stored, "settings"))
         own = {name: stored[name] for name in ("game", "algo", "seed")}
     else:
         algo, algorithm = settings.algo, learners.load(settings.algo)
@@ -88,6 +89,13 @@ def more(settings: TrainConfig) -> cli.More:
 
 
 def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
+    # The players and nets that a stored run names are code only if runs are trusted.
+    with trust.stored_in(pathlib.Path(settings.resume)) if settings.resume else contextlib.nullcontext():
+        train(settings, schedule, learning)
+
+
+def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
+    """Trains in a new run directory, or goes on in the one to resume."""
     if not settings.game:
         raise UserError(f"no game given: expected --game=NAME with one of {', '.join(registry.names())}")
     game, algorithm = registry.make(settings.game), learners.load(settings.algo)
@@ -100,7 +108,7 @@ def main(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         "schedule": dataclasses.asdict(schedule),
     }
     if settings.resume:
-        check_unchanged(pathlib.Path(settings.resume), asked)
+        check_unchanged(pathlib.Path(settings.resume), algorithm, asked)
     algorithm.check(learning, game)
     task = training.Task(
         algorithm,
@@ -154,16 +162,19 @@ def open_run(settings: TrainConfig, game: Game[Any], asked: Mapping[str, Any]) -
     return run
 
 
-def check_unchanged(path: pathlib.Path, asked: Mapping[str, Any]) -> None:
+def check_unchanged(path: pathlib.Path, algorithm: Any, asked: Mapping[str, Any]) -> None:
     """Refuses flags beside --resume that would make another run of it."""
-    both = (runs.read_config(path), asked)
+    stored = runs.read_config(path)
+    kinds = {"settings": algorithm.Config, "schedule": Schedule}
+    filled = {name: dataclasses.asdict(runs.read_settings(kind, stored, name)) for name, kind in kinds.items()}
+    both = (json.loads(json.dumps({**stored, **filled})), asked)
     flat_had, flat_asked = ({**facts, **facts["settings"], **facts["schedule"]} for facts in both)
     for name, value in json.loads(json.dumps(flat_asked)).items():
         if name in ("settings", "schedule", *MAY_CHANGE) or value == flat_had[name]:
             continue
-        given, stored = options.format_options({name: value}), options.format_options({name: flat_had[name]})
+        given, had = options.format_options({name: value}), options.format_options({name: flat_had[name]})
         raise UserError(
-            f"--{given} contradicts {stored} of {str(path)!r}; on --resume only "
+            f"--{given} contradicts {had} of {str(path)!r}; on --resume only "
             f"{', '.join('--' + change for change in MAY_CHANGE)} may change"
         )
     if flat_asked["games"] < flat_had["games"]:

@@ -9,6 +9,8 @@ from boardrl.errors import UserError
 
 SHARES = 20  # a clock keeps time for at least some of this many moves
 RESERVE_MS = 2.0  # for what a move costs besides searching
+MOST_MS = 1e12  # some 30 years: deadlines are 64-bit counts of nanoseconds
+MOST_COUNT = 10**18  # fits 64 bits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +26,11 @@ class Budget:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(Budget):
             value = getattr(self, field.name)
-            if not value >= (1 if field.name == "kilobytes" else 0):
-                least = "at least 1" if field.name == "kilobytes" else "0 (no limit) or more"
-                raise UserError(f"{field.name}={value} is no budget; expected {least}")
+            least = 1 if field.name == "kilobytes" else 0
+            most = MOST_MS if field.type == "float" else MOST_COUNT
+            if not least <= value <= most:
+                lowest = "1" if least else "0 (no limit)"
+                raise UserError(f"{field.name}={value} is no budget; expected {lowest} to {most:.0e}")
 
     @property
     def timed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +70,7 @@ def choose(
 def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> tuple[Evaluator, Facet]:
     """The value net of a run."""
     path = pathlib.Path(asked.net)
-    if not path.exists():
+    if not os.path.exists(path):
         raise UserError(f"net={asked.net!r} does not exist; expected a run directory or a checkpoint in it")
     found = load(path)
     value = getattr(found.policy.apply, "value", None)

@@ -19,6 +19,7 @@ from boardrl.linear import Linear, find
 from boardrl.lowering.ir import LoweringError
 from boardrl.options import Option
 from boardrl.policy import Value, WithinReturns
+from boardrl.weights import check_values
 from search import evaluate_batch, evaluate_linear, evaluate_net, evaluate_none, evaluate_playouts
 from search.batched_net import BatchedNet
 
@@ -67,6 +68,7 @@ def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = 
     part = facet.feature_sets[features] if features else facet.module
     if len(weights) != part.NUM_FEATURES:
         raise UserError(misfit(facet.game, len(weights), part.NUM_FEATURES, names))
+    check_values(weights, f"evaluation of {facet.game.spec.name}")
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(evaluate_linear, facet, parts={"search.features": part}, **bounds)
     own = np.array(weights, np.float32)
@@ -186,4 +188,5 @@ def named(game: Any, features: str, weights: Sequence[float] = (), *, lowered: b
         raise UserError(f"features={features} of {game.spec.name} have no weights of their own; give weights=…")
     if names and len(chosen) != len(names):
         raise UserError(misfit(game, len(chosen), len(names), names))
+    check_values(chosen, f"features={features} of {game.spec.name}")
     return learned(game, Linear(game, features), np.array(chosen, np.float32), lowered=lowered)

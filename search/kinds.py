@@ -34,6 +34,10 @@ class Alphabeta(Deepening):
     aspiration: float = setting(0.0, "half the width of the window about the last depth's value; 0: none")
     reverse: bool = setting(False, "without ordering: try moves from the last to the first")
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.aspiration < float("inf"):
+            raise UserError(f"aspiration={self.aspiration} is no width of a window; expected 0 (none) or more")
+
 
 @dataclasses.dataclass(frozen=True)
 class Negascout(Alphabeta):

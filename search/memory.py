@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl import machine
 from boardrl.errors import UserError
 from boardrl.host import Facet
 from search import clock, order, reach
@@ -87,8 +86,6 @@ def allocate(
     entries = 2
     while use_table and 2 * entries * ENTRY_BYTES <= spare + 2 * ENTRY_BYTES:
         entries *= 2
-    held = bytes_of(plies) + extra_rows * row_bytes + (entries - 2) * ENTRY_BYTES
-    machine.require(held, f"{searcher} with kilobytes={kilobytes} in {game.name}", "give fewer kilobytes")
     num_rows = 1 + plies * room + extra_rows
     scratch += evaluator.row_scratch * num_rows
     memory = Memory(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardrl import host
+from boardrl import host, machine
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.host import Facet
@@ -49,6 +49,8 @@ class Searcher:
         self.kind = kinds.find(kind)
         self.options = self.kind.options() if options is None else options
         self.kind.refuse(self.kind.name, game)
+        size = f"{kind} with kilobytes={budget.kilobytes}"
+        machine.require(1024 * budget.kilobytes, size, "give fewer kilobytes")
         self.facet = host.of(game) if facet is None else facet
         self.evaluator = self._default_evaluator() if evaluator is None else evaluator
         self.memory = self._allocate()

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from boardrl import machine
 from boardrl.errors import UserError
 from boardrl.host import Facet
 from search import clock
@@ -86,8 +85,6 @@ def allocate(facet: Facet, evaluator: Evaluator, *, kilobytes: int, searcher: st
             f"give at least {-(-(fixed + least * node_bytes) // 1024)}"
         )
     num_nodes = min(num_nodes, np.iinfo(np.int32).max)
-    held = fixed + num_nodes * node_bytes
-    machine.require(held, f"{searcher} with kilobytes={kilobytes} in {spec.name}", "give fewer kilobytes")
     arrays = Arrays(
         rows=facet.rows(num_nodes + 1),
         scores=np.zeros((num_nodes, VALUES + spec.num_players)),

@@ -1,21 +1,20 @@
-"""Emitted modules on disk: written whole or not at all, found again by what they were made from."""
+"""Emitted modules on disk, in sealed files (boardrl.sealed), found again by what they were made from."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import os
 import pathlib
 import platform
 import sys
-import tempfile
 import types
 
 import jax
 import numba
 import numpy as np
 
+from boardrl import sealed
 from boardrl.errors import UserError
 
 PACKAGE = "boardrl_lowered"  # under this name emitted modules are imported
@@ -47,37 +46,36 @@ def module_name(name: str, *texts: str) -> str:
 
 def find(name: str) -> types.ModuleType | None:
     """The emitted module of that name, if an earlier run of any process has written it."""
-    return _load(name) if (folder() / f"{name}.py").exists() else None
+    source = sealed.read(folder() / f"{name}.py")
+    return None if source is None else _load(name, source)
 
 
 def write(name: str, source: str) -> types.ModuleType:
-    """Puts a module on disk and loads it; of several processes that do so at once, the last to finish is read.
-
-    All of them write the same text, and a file appears under its name only when it is complete.
-    """
+    """Puts a module on disk and loads it; of several processes that do so at once, all write the same text."""
     place = folder()
     try:
         place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name}.", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(source)
-        if (place / f"{name}.py").exists():
-            # A file that is there stays there: Numba's cache goes by its time of change.
-            os.unlink(temporary)
-        else:
-            os.replace(temporary, place / f"{name}.py")
+        sealed.write(place / f"{name}.py", source.encode())
     except OSError as error:
         raise UserError(
             f"cannot write compiled rules to {str(place)!r}: {error.strerror}; "
             "set the environment variable BOARDRL_CACHE to a folder that can be written"
         ) from error
-    return _load(name)
+    return _load(name, source.encode())
 
 
-def _load(name: str) -> types.ModuleType:
-    package = sys.modules.get(PACKAGE)
-    if package is None:
-        package = sys.modules[PACKAGE] = types.ModuleType(PACKAGE, "Modules emitted by boardrl.lowering.")
-    package.__path__ = [str(folder())]  # a test may have moved the cache
-    importlib.invalidate_caches()
-    return importlib.import_module(f"{PACKAGE}.{name}")
+def _load(name: str, source: bytes) -> types.ModuleType:
+    """The module of a source that was read or written just now, not of a compiled copy that nobody has checked."""
+    package = sys.modules.setdefault(PACKAGE, types.ModuleType(PACKAGE, "Modules emitted by boardrl.lowering."))
+    full_name, path = f"{PACKAGE}.{name}", folder() / f"{name}.py"
+    if full_name not in sys.modules:
+        module = types.ModuleType(full_name)
+        module.__file__, module.__package__ = str(path), PACKAGE
+        sys.modules[full_name] = module
+        try:
+            exec(compile(source, str(path), "exec"), vars(module))
+        except BaseException:
+            del sys.modules[full_name]
+            raise
+        setattr(package, name, module)
+    return sys.modules[full_name]

@@ -7,7 +7,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import options, registry
+from boardrl import entry_points, options, registry
 from boardrl.errors import UserError
 from boardrl.game import Game, Spec
 from boardrl.testing.features import features_as_declared
@@ -71,7 +70,7 @@ def game_is_a_value(game: Game[Any]) -> None:
         if hash(twin) != number:
             raise Broken(f"{name} has another hash than the game; two games with the same options must have one")
     place = f"{type(game).__module__}:{type(game).__qualname__}"
-    names = {point.name for point in metadata.entry_points(group=registry.GROUP) if point.value == place}
+    names = {point.name for point in entry_points.of(registry.GROUP) if point.value == place}
     if names and game.spec.name not in names:
         raise Broken(f"it is registered as {' and '.join(sorted(names))} but spec.name is {game.spec.name!r}")
 

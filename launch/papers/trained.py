@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from boardrl import atomic, options, plots
+from boardrl import atomic, log_rows, options, plots
 from boardrl import run as runs
 from boardrl.errors import UserError
 from launch import cli, train
@@ -56,8 +55,8 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
 def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
     """The lines of a run's metrics of some kinds."""
     metrics = path / "metrics.jsonl"
-    lines = metrics.read_text().splitlines() if metrics.exists() else []
-    return [row for row in map(json.loads, lines) if row["kind"] in kinds]
+    data = metrics.read_bytes() if metrics.exists() else b""
+    return [row for row in log_rows.read(metrics.name, data).rows if row["kind"] in kinds]
 
 
 def cells(

@@ -106,6 +106,36 @@ def test_gradients_are_those_of_finite_differences(inputs):
     assert float(jnp.abs(gradient).max()) > 0.01
 
 
+def test_experiments_try_every_action():
+    """Whether to explore and what to try are independent: half of the first moves are spread over all nine cells."""
+    config = dataclasses.replace(TINY, lanes=256, window=1, capacity=1024, epsilon=0.5, epsilon_end=0.5)
+    state = dqn.init(config, GAME, jax.random.key(0))
+    state, _ = dqn.update(config, GAME, (), state)
+    first = np.asarray(state.lanes.state.board).argmax(1)
+    counts = np.sort(np.bincount(first, minlength=9))
+    assert 110 < counts[-1] < 175  # the best known, and a ninth of the experiments
+    assert (counts[:-1] > 3).all()
+
+
+def test_nothing_is_learned_before_the_warm_up_is_over():
+    config = dataclasses.replace(TINY, warm_up=60)
+    state = dqn.init(config, GAME, jax.random.key(0))
+    params = jax.tree.map(np.array, state.params)
+    sizes = []
+    while not sizes or sizes[-1] < 60:
+        chex.assert_trees_all_equal(state.params, params)
+        assert int(state.learned) == 0
+        state, metrics = dqn.update(config, GAME, (), state)
+        sizes.append(int(metrics["remembered"]))
+    assert int(state.learned) == 2
+    assert len(sizes) > 2
+
+
+def test_rewards_far_below_1_are_learned_in_units_of_their_own():
+    """A step towards y = 0.1 in units of 0.1 is one towards 1."""
+    assert [float(dqn.reward_unit(jnp.float32(most))) for most in (0.0, 0.125, 1.0, 50.0)] == [1.0, 0.125, 1.0, 1.0]
+
+
 def test_what_is_remembered_are_the_players_own_decisions():
     """In self-play on tic_tac_toe a decision and the next of the same player are two moves apart."""
     config = dataclasses.replace(TINY, steps=1, epsilon=1.0, epsilon_end=1.0)

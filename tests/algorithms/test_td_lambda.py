@@ -13,7 +13,7 @@ from algorithms import td_lambda
 from boardrl import nets, registry
 from boardrl.errors import UserError
 from boardrl.experience import seating
-from boardrl.policy import Policy, Strategy, wish
+from boardrl.policy import Policy, Strategy, Uniform, wish
 from boardrl.returns import Trail, Window, lambda_returns
 from boardrl.traces import backward_gradient
 
@@ -74,9 +74,11 @@ def test_both_views_on_numbers_by_hand(loss, slope):
         returns=nothing.at[2, 0].set(jnp.array([1.0, -1.0])),
     )
     window = Window(x, jnp.zeros((3, 1), jnp.int32), trail)
-    # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before.
+    # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before. Idle slots
+    # between the decisions change nothing: λ counts decisions.
     idle = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), window)
-    window = jax.tree.map(lambda one, rest: jnp.concatenate([one, rest]), idle, window)
+    slots = [jax.tree.map(lambda leaf, slot=slot: leaf[slot : slot + 1], window) for slot in range(3)]
+    window = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), idle, slots[0], idle, slots[1], idle, idle, slots[2])
     kernel = slope * np.array([[-0.25, 0.25], [-1.0, 1.0]])
     bias = slope * np.array([-0.75, 0.75])
     for gradient in both_gradients(config, net, params, window):
@@ -172,6 +174,20 @@ def test_opponents_play_their_own_moves():
     # In lane 0 the opponent has seat 0. Holding at once banks something; rolling on to 60 never does in 64 turns.
     assert scores["rolls_on"][0, 0] == 0
     assert scores["holds_at_once"][0, 0] > 0
+
+
+@pytest.mark.usefixtures("quick_compile")
+def test_opponents_make_no_experiments_and_all_seats_look():
+    """What an opponent does is never taken for the learner's exploring move; its seat is the number of the lane."""
+    game = registry.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, lanes=32, window=5, epsilon=1.0, opponents="random")
+    state = td_lambda.init(config, game, jax.random.key(0))
+    window = play(config, game, (Policy(Uniform(game)),), state, jax.random.key(3)).window
+    explored, viewer = np.asarray(window.trail.explored)[1:], np.asarray(window.viewer)[1:]
+    opponent = np.arange(5)[:, None] % 2 == np.arange(32)[None] % 2  # no game is over before the fifth move
+    assert not explored[opponent].any()
+    assert explored[~opponent].mean() > 0.6
+    assert 0.35 < viewer.mean() < 0.65
 
 
 @pytest.mark.parametrize(

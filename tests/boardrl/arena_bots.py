@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 import time
 from typing import Any
 
@@ -54,6 +55,33 @@ class Cheat:
 class Dying:
     def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
         os._exit(3)
+
+
+@dataclasses.dataclass
+class Mortal:
+    """Kills its process the first time that anybody is asked; later it plays on."""
+
+    marker: str = ""  # a file that says that it was asked
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return int(rng.choice(np.flatnonzero(game.legal(state))))
+        os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+
+class Stubborn:
+    """Thinks for hours in one call of C that never gives up Python's lock."""
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        return sum(range(10**13))
+
+
+class Failing:
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        raise RuntimeError("a bug of the user's")
 
 
 class Mute:

@@ -6,12 +6,13 @@ import dataclasses
 import functools
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from tiny_games import Coin, Fixed
 
-from boardrl import arena, intervals, rollout
+from boardrl import arena, intervals, machine, rollout
 from boardrl.errors import UserError
 from boardrl.players import Player, make_lineup
 from boardrl.policy import Policy, Uniform
@@ -123,7 +124,9 @@ def test_games_without_end_are_cut_and_counted():
     game = Coin(heads=0.0, max_steps=7)
     match = arena.match(game, randoms(game), num_games=10, seed=0)
     assert match.cut == 10
-    assert [score.draws for score in match.players] == [10, 10]
+    for score in match.players:  # nobody was ahead when they were cut
+        assert (score.wins, score.draws, score.losses, score.win_rate, score.places) == (0, 10, 0, 0.0, (10, 0))
+        assert [(seat.games, seat.wins) for seat in score.seats] == [(5, 0), (5, 0)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,3 +200,19 @@ def test_mistakes(players, games, seed, message):
     player = Player("random", Policy(Uniform(game)))
     with pytest.raises(UserError, match=message):
         arena.match(game, [player] * players, num_games=games, seed=seed)
+
+
+def test_every_call_on_the_device_has_dice_of_its_own(monkeypatch):
+    game, keys = Pig(target=60), []
+    play = rollout.play
+
+    def watched(game, policies, seats, lanes, key, **more):
+        keys.append(tuple(jax.random.key_data(key).tolist()))
+        return play(game, policies, seats, lanes, key, **more)
+
+    monkeypatch.setattr(rollout, "play", watched)
+    monkeypatch.setattr(machine, "require_for", lambda *_, **more: None)  # which would compile it
+    for seed in (0, 1):
+        arena.match(game, make_lineup("hold,random", game), num_games=4, seed=seed)
+    assert len(keys) > 4
+    assert len(set(keys)) == len(keys)

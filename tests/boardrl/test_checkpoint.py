@@ -1,3 +1,4 @@
+import hashlib
 import json
 from typing import Any, NamedTuple
 
@@ -32,10 +33,8 @@ def saved(tmp_path):
     return checkpoint.save(tmp_path, make_state(), notes={"place": {"rows": [0.1]}})
 
 
-def biggest_file(path):
-    return max(
-        (file for file in (path / checkpoint.ARRAYS).rglob("*") if file.is_file()), key=lambda f: f.stat().st_size
-    )
+def arrays(path):
+    return path / checkpoint.ARRAYS
 
 
 def test_every_bit_comes_back(saved):
@@ -63,12 +62,12 @@ def edit_manifest(path, **changes):
 
 
 DAMAGES = {
-    "a flipped bit": (lambda path: flip(biggest_file(path)), "has changed"),
+    "a flipped bit": (lambda path: flip(arrays(path)), "has changed"),
     "a truncated file": (
-        lambda path: biggest_file(path).write_bytes(biggest_file(path).read_bytes()[:-1]),
-        "has changed",
+        lambda path: arrays(path).write_bytes(arrays(path).read_bytes()[:-1]),
+        r"has [\d,]+ bytes, expected",
     ),
-    "a missing file": (lambda path: biggest_file(path).unlink(), "is missing"),
+    "a missing file": (lambda path: arrays(path).unlink(), "is missing"),
     "no manifest": (lambda path: (path / checkpoint.MANIFEST).unlink(), "manifest.json is missing"),
     "an empty manifest": (lambda path: (path / checkpoint.MANIFEST).write_text(""), "cannot be read"),
     "a manifest of something else": (lambda path: (path / checkpoint.MANIFEST).write_text("[]"), "cannot be read"),
@@ -85,6 +84,38 @@ def test_damage_is_found(saved, damage):
         checkpoint.verify(saved)
 
 
+def test_truths_have_bytes_of_two_values_only(saved):
+    """Compiled code may do anything with a third."""
+    header = checkpoint._header(checkpoint._named(make_state()))
+    data = bytearray(arrays(saved).read_bytes())
+    data[len(header) + json.loads(header[8:])["flag"]["data_offsets"][0]] = 2
+    arrays(saved).write_bytes(data)
+    digest = hashlib.sha256(data).hexdigest()
+    body = json.loads((saved / checkpoint.MANIFEST).read_text())["manifest"]
+    body["files"][checkpoint.ARRAYS]["sha256"] = digest
+    (saved / checkpoint.MANIFEST).write_text(json.dumps({"sha256": checkpoint._seal(body), "manifest": body}))
+    with pytest.raises(checkpoint.Damaged, match="flag has values that are neither true nor false"):
+        checkpoint.restore(saved, checkpoint.verify(saved), make_state())
+
+
+def test_arrays_are_safetensors(saved):
+    """The format as its authors describe it: 8 bytes for the length of the header, JSON, then bytes without gaps."""
+    data = arrays(saved).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    entries = json.loads(data[8 : 8 + length])
+    assert entries["params.layer.kernel"]["dtype"] == "F32"
+    assert entries["params.layer.bias"]["dtype"] == "BF16"
+    assert length % 8 == 0
+    end = 0
+    for entry in entries.values():
+        assert entry["data_offsets"][0] == end
+        end = entry["data_offsets"][1]
+    assert len(data) == 8 + length + end
+    start, stop = entries["params.layer.kernel"]["data_offsets"]
+    kernel = np.frombuffer(data[8 + length + start : 8 + length + stop], "<f4").reshape(2, 3)
+    np.testing.assert_array_equal(kernel, make_state().params["layer"]["kernel"])
+
+
 def test_a_checkpoint_under_another_name_is_not_trusted(saved):
     with pytest.raises(checkpoint.Damaged, match="that of update 7"):
         checkpoint.verify(saved.rename(saved.with_name("8")))
@@ -92,7 +123,7 @@ def test_a_checkpoint_under_another_name_is_not_trusted(saved):
 
 def test_a_newer_format_is_not_read(saved, monkeypatch):
     monkeypatch.setattr(checkpoint, "FORMAT", checkpoint.FORMAT + 1)
-    with pytest.raises(checkpoint.Damaged, match="format 1"):
+    with pytest.raises(checkpoint.Damaged, match="it has format 2, this version of boardrl reads 3"):
         checkpoint.verify(saved)
 
 

@@ -55,3 +55,17 @@ def test_stored_settings_come_back():
 def test_foreign_settings_are_refused(change, words):
     with pytest.raises(UserError, match=words):
         config.from_dict(Settings, {**dataclasses.asdict(Settings()), **change})
+
+
+def test_a_setting_that_was_added_since_has_its_default():
+    assert config.from_dict(Settings, {"depth": 5}) == Settings(depth=5)
+    with pytest.raises(UserError, match=r"colour; expected .*; boardrl 9.1 wrote them: use that version"):
+        config.from_dict(Settings, {"colour": 1}, written_by="boardrl 9.1")
+
+
+@pytest.mark.parametrize("value", [{}, {"a": 1}, [[1]], [None], [1, "2"], "x" * 10_000])
+def test_values_of_any_kind_are_refused_without_a_traceback(value):
+    for name in ("depth", "hidden", "rate", "loud"):
+        with pytest.raises(UserError, match=f"stored setting {name}=") as error:
+            config.from_dict(Settings, {name: value})
+        assert len(str(error.value)) < 200

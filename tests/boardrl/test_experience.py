@@ -190,6 +190,17 @@ def test_opponents_sit_in_every_seat_in_turn():
     np.testing.assert_array_equal(experience.seating(2, 4, 2, rotate=False), [[1, 2, 0, 0], [1, 2, 0, 0]])
 
 
+def test_totals_are_those_of_whole_games():
+    """What waits from the window before counts; what a game under way has brought does not yet."""
+    before = experience.Totals(jnp.array([[100.0, -1000.0]]), jnp.float32(5.0))
+    totals = experience.counted(before, by_hand(WINDOW))
+    assert float(totals.largest) == 1000 - 10 - 20 - 40 - 80 - 160 - 320
+    assert totals.so_far.tolist() == [[0.5, 5]]
+    again = experience.counted(experience.no_totals(1, 2), by_hand(WINDOW[:-1]))
+    assert float(again.largest) == 10 + 20 + 40 + 80 + 160 + 320
+    assert again.so_far.tolist() == [[0, 0]]
+
+
 def test_annealing_is_a_straight_line_that_stops():
     at = [float(experience.annealed(0.9, 0.1, jnp.int32(games), 100)) for games in (0, 50, 100, 300)]
     assert at == pytest.approx([0.9, 0.5, 0.1, 0.1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import chex
 import numpy as np
@@ -12,7 +13,7 @@ from tiny_games import Coin
 
 from boardrl import arena, host_match
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL
+from boardrl.game import CHANCE, TERMINAL
 from boardrl.players import Bot, Player, make, make_lineup
 from boardrl.policy import Policy, Uniform
 from games.pig import Pig
@@ -61,6 +62,25 @@ def test_games_differ_by_index_and_by_seed():
     assert winners(0, 0) != winners(1, 0)
 
 
+def test_a_player_s_numbers_do_not_move_the_dice(monkeypatch):
+    """Seat 0 takes random numbers and plays as one who takes none: the dice of both games fall alike."""
+
+    class Wasteful(Careful):
+        def choose(self, game, state, rng):
+            rng.random(7)
+            return super().choose(game, state, rng)
+
+    monkeypatch.setattr(host_match, "AHEAD", 3)  # numbers that are drawn before anybody is asked
+    rolls = {}
+    for bot in (Careful, Wasteful):
+        made: list[host_match.Made] = []
+        lineup = [Player("bot", host=Bot(bot, {"total": 4})), make("hold(total=4)", GAME)]
+        host_match.play_game(GAME, lineup, seed=3, index=0, watch=made.append)
+        rolls[bot] = [(step.actor, step.move) for step in made]
+    assert rolls[Careful] == rolls[Wasteful]
+    assert sum(actor == CHANCE for actor, _ in rolls[Careful]) > 9
+
+
 def test_the_number_of_processes_changes_nothing():
     game = TicTacToe()
     lineup = make_lineup("arena_bots:Moody(patience=1),random", game)
@@ -83,8 +103,10 @@ def test_an_opening_is_played_by_nobody():
     assert len(set(made)) > 15
     bots = make_lineup("arena_bots:Cheat,random", game)
     host_match.play_game(game, bots, seed=0, index=0, opening=9)  # it would cheat if it were asked
+    asked: list[host_match.Made] = []
     with pytest.raises(UserError, match="chose 99"):
-        host_match.play_game(game, bots, seed=0, index=0, opening=2)
+        host_match.play_game(game, bots, seed=0, index=0, opening=2, watch=asked.append)
+    assert [made.actor for made in asked] == [0, 1]  # the very next move is its own
 
 
 def test_a_mistake_in_another_process_is_one_sentence():
@@ -97,10 +119,32 @@ def test_a_mistake_in_another_process_is_one_sentence():
         arena.match(game, make_lineup("arena_bots:Cheat,random", game), num_games=4, seed=0, processes=2)
 
 
-def test_a_process_that_dies_is_noticed():
+def test_the_game_of_a_process_that_dies_is_played_again(tmp_path, capfd):
     game = TicTacToe()
-    with pytest.raises(RuntimeError, match="a process that played games of the match died"):
-        arena.match(game, make_lineup("arena_bots:Dying,random", game), num_games=4, seed=0, processes=2)
+    marker = tmp_path / "marker"
+    lineup = make_lineup(f"arena_bots:Mortal(marker={marker}),random", game)
+    match = arena.match(game, lineup, num_games=6, seed=7, processes=2)
+    err = capfd.readouterr().err
+    assert re.fullmatch(r"warning: a process of the match was killed by SIGKILL; game [01] is played again\n", err)
+    assert marker.exists()
+    assert match == arena.match(game, lineup, num_games=6, seed=7, processes=1)
+
+
+def test_a_game_that_no_process_survives_is_given_up(monkeypatch, capfd):
+    monkeypatch.setattr(host_match, "MOST_DEATHS", 2)
+    game = TicTacToe()
+    with pytest.raises(
+        UserError, match=r"^game [01] of the match was given up: 2 processes .* ended with exit code 3; "
+    ):
+        arena.match(game, make_lineup("arena_bots:Dying,random", game), num_games=2, seed=0, processes=2)
+    assert capfd.readouterr().err.count("is played again") >= 1
+
+
+def test_an_error_in_another_process_is_one_sentence_below_its_traceback(capfd):
+    game = TicTacToe()
+    with pytest.raises(UserError, match=r"^a process of the match failed: RuntimeError: a bug of the user's; its trac"):
+        arena.match(game, make_lineup("arena_bots:Failing,random", game), num_games=2, seed=0, processes=2)
+    assert "in choose" in capfd.readouterr().err
 
 
 def test_what_has_no_text_is_played_here():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
 
 import pytest
 
@@ -45,6 +47,9 @@ def test_settings_come_first_and_only_with_a_row(tmp_path):
         ("# A text of mine\nwith lines\n", 1),
         ("no end of line", 1),
         ("[1, 2]\n", 1),
+        ("[" * 100_000 + "\n", 1),
+        ('{"settings": {"game": "pig", "seed": 3, "players": ["a", "b"]}}\n{"key": [1], "found": 1}\n', 2),
+        ('{"settings": {"game": "pig", "seed": 3, "players": ["a", "b"]}}\n{"key": "a", "found": NaN}\n', 2),
         ('{"some": "json"}\n', 1),
         ('{"settings": {"game": "pig", "seed": 3, "players": ["a", "b"]}}\n{"key": "a"}\n', 2),
         ('{"settings": {"game": "pig", "seed": 3, "players": ["a", "b"]}}\n\x00\x00{}\n{"key": "a", "found": 1}\n', 2),
@@ -56,3 +61,12 @@ def test_other_files_are_refused_and_left_as_they_are(tmp_path, content, line):
     with pytest.raises(UserError, match=f"is damaged or of another kind: line {line} is no row of results"):
         Kept(path, SETTINGS)
     assert path.read_text() == content
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", pathlib.Path("/dev/zero")):
+        with pytest.raises(UserError, match="cannot be read: it is not a regular file; name another file"):
+            Kept(path)
+        with pytest.raises(UserError, match="cannot be"):
+            Kept(path, SETTINGS)

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from jax import lax
 
-from boardrl import host, registry
+from boardrl import host, numba_cache, registry, sealed
 from boardrl.errors import UserError
 from boardrl.lowering import Layout, LoweringError, cache, lower
 
 PROGRAM = """
 import json, sys, time
 import jax, jax.numpy as jnp, numba, numpy as np
-from boardrl import host, registry
+from boardrl import host, numba_cache, registry, sealed
 start = time.monotonic()
 game = registry.make(sys.argv[1])
 facet = host.of(game)
@@ -186,3 +186,94 @@ def test_the_code_in_the_docs_is_what_is_emitted(tmp_path: pathlib.Path, monkeyp
     assert len(shown) == 2
     for block in shown:
         assert re.sub(r":\d+", "", block) in re.sub(r":\d+", "", emitted)
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+TINY = "from numba import njit\n\n\n@njit(cache=True)\ndef double(x):\n    return 2 * x\n"
+
+DAMAGE = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "empty": lambda path: path.write_bytes(b""),
+    "one bit": lambda path: path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:]),
+    "zeros of a crash": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "garbled": lambda path: path.write_bytes(b"\xff\x80(((" * 99),
+    "named pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "dangling link": lambda path: (path.unlink(), path.symlink_to("/nowhere/at/all")),
+}
+
+
+def load_tiny() -> tuple[bool, int]:
+    """(whether the module was found, how many functions came from Numba's cache), as in a process of its own."""
+    sys.modules.pop(f"{cache.PACKAGE}.tiny", None)
+    module = cache.find("tiny")
+    found = module is not None
+    module = module or cache.write("tiny", TINY)
+    assert module.double(21) == 42
+    return found, sum(module.double.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("which", ["*.py", "__pycache__/*.nbi", "__pycache__/*.nbc", "**/*.*"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cache_is_rebuilt_with_one_line(
+    which: str,
+    damage: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+    monkeypatch.setattr(sealed, "_warned", False)
+    assert load_tiny() == (False, 0)
+    assert load_tiny() == (True, 1)
+    assert capfd.readouterr().err == ""
+    files = [path for path in (tmp_path / "lowered").glob(which) if path.is_file()]
+    assert files
+    for path in files:
+        DAMAGE[damage](path)
+    found, hits = load_tiny()
+    assert not (found and hits)
+    err = capfd.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert re.fullmatch(r"warning: the cache file '.*' is damaged; it is made again, as are others\n", err)
+    assert load_tiny() == (True, 1), "healed"
+    assert capfd.readouterr().err == ""
+
+
+def test_content_is_on_the_disk_before_its_name_appears(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, real=real, name=name: (done.append(name), real(*a))[1])
+    sealed.write(tmp_path / "file", b"content")
+    assert done == ["fsync", "replace"]
+    assert sealed.read(tmp_path / "file") == b"content"
+    monkeypatch.setattr(os, "replace", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        sealed.write(tmp_path / "file", b"other")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_code_of_another_signature_is_not_taken(tmp_path: pathlib.Path) -> None:
+    """Two processes that each compile one signature may name the same file."""
+    files = numba_cache.SealedFiles(str(tmp_path), "f", b"stamp")
+    files.save("ints", 1)
+    index = files._load_index()
+    files._save_index({"ints": index["ints"], "floats": index["ints"]})
+    assert (files.load("ints"), files.load("floats")) == (1, None)
+    assert numba_cache.SealedFiles(str(tmp_path), "f", b"other source").load("ints") is None
+
+
+def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
+    monkeypatch.setattr(numba_cache, "_unwritable", False)
+    monkeypatch.setattr(sealed, "_warned", False)
+    sys.modules.pop(f"{cache.PACKAGE}.tiny", None)
+    module = cache.write("tiny", TINY)
+    monkeypatch.setattr(numba_cache.sealed, "write", lambda *_: os.open(tmp_path / "nowhere" / "at all", os.O_RDONLY))
+    assert (module.double(21), module.double(0.5)) == (42, 1.0)
+    assert capfd.readouterr().err.count("warning: compiled code cannot be kept in") == 1

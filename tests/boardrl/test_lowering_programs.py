@@ -78,6 +78,9 @@ def control(x: Any, k: Any, s: Any) -> dict[str, Any]:
         "vmapped_while": jax.vmap(
             lambda n: lax.while_loop(lambda c: c[0] > 0, lambda c: (c[0] // 2, c[1] + c[0]), (jnp.abs(n) % 64, 0))[1]
         )(k),
+        "vmapped_while_counts": jax.vmap(  # each round would still change what has left the loop
+            lambda n: lax.while_loop(lambda c: c[0] > 0, lambda c: (c[0] // 2, c[1] + 1), (jnp.abs(n) % 64, n))[1]
+        )(k),
         "vmapped_cond": jax.vmap(lambda n: lax.cond(n > s, lambda: n, lambda: -n))(k),
         "old_kept": lax.fori_loop(0, 3, fill, k) + k,
         "carry_and_ys": lax.scan(lambda c, r: (c + r, c * r), k[:5], x)[1].sum(0),

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from boardrl import machine, registry, training
+from boardrl import arena, machine, registry, training
 from boardrl.errors import UserError
 from games.tic_tac_toe import TicTacToe
 from launch import learners
@@ -140,3 +140,48 @@ def test_every_algorithm_is_checked_before_anything_is_allocated(algo):
         check(default, final_games=10**12)
     with pytest.raises(UserError, match="--games=3000000000 cannot be counted"):
         check(dataclasses.replace(default, games=3 * 10**9))
+
+
+def test_a_function_that_needs_too_much_memory_to_run_is_not_called():
+    @jax.jit
+    def squared(x):
+        return jnp.sort(x[:, None] * x[None, :], axis=0).sum()
+
+    x = jnp.ones(1000)
+    machine.require_for(squared, x, what="squaring", remedy="stop")
+    shape = jax.ShapeDtypeStruct((200_000,), jnp.float32)
+    with pytest.raises(UserError, match=r"^squaring needs \d+\.\d GB of memory, and .* are free; stop$"):
+        machine.require_for(squared, shape, what="squaring", remedy="stop")
+
+
+def test_a_match_asks_for_its_memory_first(monkeypatch):
+    monkeypatch.setattr(machine, "free_device_memory", lambda: 100)
+    with pytest.raises(UserError, match=r"a match of 4 games of tic_tac_toe at a time needs .*; give fewer games"):
+        arena.match(TicTacToe(), ["random", "random"], num_games=4, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("algo", "name"),
+    [
+        ("td_lambda", "opening"),
+        ("td_lambda", "evaluate_opening"),
+        ("dqn", "epsilon_games"),
+        ("dqn", "learning_steps"),
+        ("dqn", "copy_every"),
+        ("dqn", "steps"),
+        ("tdleaf", "opening"),
+    ],
+)
+def test_counts_that_no_device_can_hold_are_refused(algo, name):
+    algorithm, huge = learners.load(algo), 10**20
+    of_schedule = hasattr(training.Schedule, name)
+    config = algorithm.Config(**({} if of_schedule else {name: huge}))
+    schedule = training.Schedule(**({name: huge} if of_schedule else {}))
+    task = training.Task(algorithm, config, TicTacToe(), (), no_matches, schedule, 0)
+
+    def check():
+        algorithm.check(config, task.game)
+        training.check_size(task, no_matches)
+
+    with pytest.raises(UserError, match=f"--{name}={huge} is "):
+        check()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from tiny_games import Coin
 from boardrl import arena, intervals, match_record, rollout, round_robin
 from boardrl.errors import UserError
 from boardrl.kept import Kept
-from boardrl.match_record import Record
+from boardrl.match_record import Record, _packed
 from boardrl.players import Bot, Player, make_lineup
 from boardrl.policy import Policy, Uniform
 from games.tic_tac_toe import TicTacToe
@@ -128,8 +131,50 @@ def test_rows_that_do_not_fit_are_refused(tmp_path):
     players = lineup("policies")
     arena.match(GAME, players, num_games=64, seed=5, record=Record(Kept(path)))
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for change in ({"lanes": []}, {"done": "AAAA"}, {"games": [1, 2, 3, 4]}, {"chunk": None}):
+    bomb = base64.b64encode(zlib.compress(bytes(1 << 24), 9)).decode()
+    done = _packed(np.full(64, 10**6))
+    for change in (
+        {"lanes": []},
+        {"done": "AAAA"},
+        {"done": bomb},
+        {"done": done},
+        {"games": [1, 2, 3, 4]},
+        {"games": [_packed(np.full((64, 2), np.nan, np.float32)), *rows[-1]["found"]["games"][1:]]},
+        {"chunk": None},
+        {"chunk": -1},
+        {"chunk": "1"},
+    ):
         bad = [{"key": row["key"], "found": {**row["found"], **change}} for row in rows]
         path.write_text("".join(json.dumps(row) + "\n" for row in bad))
         with pytest.raises(UserError, match="is damaged, or comes from another version of boardrl"):
             arena.match(GAME, players, num_games=64, seed=5, record=Record(Kept(path)))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [[1.0], False, 5, True, False],
+        [[1.0, "-1"], False, 5, True, False],
+        [[1.0, -1.0], 0, 5, True, False],
+        [[1.0, -1.0], False, -5, True, False],
+        [[1.0, -1.0], False, 1 << 65, True, False],
+        [[1.0, -1.0], False, "5", True, False],
+        [[1.0, -1.0]],
+        {"returns": [1.0, -1.0]},
+        7,
+    ],
+)
+def test_games_that_are_none_are_refused(tmp_path, found):
+    kept = Kept(tmp_path / "match.jsonl")
+    kept.add("game 0", found)
+    with pytest.raises(UserError, match="is damaged, or comes from another version of boardrl"):
+        arena.match(GAME, lineup("host"), num_games=2, seed=5, record=Record(kept))
+
+
+def test_a_row_unpacks_to_no_more_than_fits():
+    bomb = base64.b64encode(zlib.compress(bytes(1 << 26), 9)).decode()
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="too long"):
+        match_record._unpacked(bomb, np.zeros(4))
+    assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    tracemalloc.stop()

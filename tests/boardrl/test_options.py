@@ -42,3 +42,28 @@ def test_split_keeps_parentheses_together():
 def test_split_refuses(text):
     with pytest.raises(UserError, match=r"parentheses|empty part"):
         options.split(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('"runs/a,b",random', ["runs/a,b", "random"]),
+        ('"a(b" , c', ["a(b", "c"]),
+        ('maxn(depth=1,net="runs/a,b"),random', ['maxn(depth=1,net="runs/a,b")', "random"]),
+        ('"say ""hi"", you",b', ['say "hi", you', "b"]),
+        ('""""', ['"']),
+    ],
+)
+def test_quotes_keep_commas_together(text, parts):
+    assert options.split(text) == parts
+    assert options.split(options.join(parts)) == parts
+
+
+def test_quotes_around_values_are_not_part_of_them():
+    takes = [options.Option("net", str, ""), options.Option("depth", int, 1)]
+    assert options.parse('net="runs/a,b(c",depth=2', takes, "player") == {"net": "runs/a,b(c", "depth": 2}
+
+
+def test_a_quote_that_is_not_closed_is_refused():
+    with pytest.raises(UserError, match=r"a quote in .* is not closed"):
+        options.split('"a,b')

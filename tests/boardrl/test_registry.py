@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from boardrl import registry
+from boardrl import entry_points, registry
 from boardrl.errors import UserError
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
@@ -58,7 +58,7 @@ def test_mistakes_are_named(text, words):
 def register(monkeypatch, value):
     """A game of this name whose package says that it is found there."""
     point = metadata.EntryPoint("planted", value, registry.GROUP)
-    monkeypatch.setattr(registry.metadata, "entry_points", lambda group: [point])
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
 
 
 def test_a_folder_that_python_takes_for_the_module_is_named(monkeypatch, tmp_path):
@@ -79,3 +79,94 @@ def test_a_package_that_is_broken_is_not_a_folder(monkeypatch):
     register(monkeypatch, "games.pig:Pork")
     with pytest.raises(UserError, match=r"module 'games.pig' has no attribute 'Pork'; fix its entry point, or reinsta"):
         registry.make("planted")
+
+
+# --- packages that are broken -----------------------------------------------------------------------------------------
+
+GOOD = """
+import dataclasses
+from games.pig import Pig
+
+@dataclasses.dataclass(frozen=True)
+class Game(Pig):
+    pass
+"""
+PACKAGES = {
+    "raising": "raise KeyError('of the package')",
+    "exiting": "import sys; sys.exit(0)",
+    "syntax": "def broken(:",
+    "missing": "import no_such_module_anywhere",
+    "strange": "class Odd(BaseException): pass\nraise Odd('neither an Exception nor an exit')",
+    "printing": "import os; print('hello'); os.system('echo from a child'); os.write(1, b'from below\\n')" + GOOD,
+    "unhinted": GOOD.replace("    pass", "    size: 'NoSuchType' = 3"),
+    "stillborn": GOOD.replace("    pass", "    def __post_init__(self): 1 / 0"),
+    "good": GOOD,
+}
+SENTENCES = {
+    "raising": r"game 'raising' cannot be loaded from 'raising_game:Game': KeyError: 'of the package' \(.*, line 1\);",
+    "exiting": r"game 'exiting' cannot be loaded from .*: it ends the program while it is imported \(.*, line 1\); fix",
+    "syntax": r"game 'syntax' cannot be loaded from .*: SyntaxError: .*syntax_game.py, line 1\).*; fix its entry point",
+    "missing": r"game 'missing' cannot be loaded from .*: No module named 'no_such_module_anywhere' \(.*, line 1\);",
+    "strange": r"game 'strange' cannot be loaded from .*: Odd: neither an Exception nor an exit \(.*, line 2\);",
+    "malformed": r"game 'malformed' cannot be loaded from 'not a place!': expected package.module:name; fix its",
+    "unhinted": r"game 'unhinted' cannot be made: NameError: name 'NoSuchType' is not defined.*; fix its class",
+    "stillborn": r"game 'stillborn' cannot be made: ZeroDivisionError: division by zero \(.*, line 7\); fix its class",
+}
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """A folder on Python's path with installed packages, most of them broken."""
+    for name, code in PACKAGES.items():
+        (tmp_path / f"{name}_game.py").write_text(code)
+    points = [f"{name} = {name}_game:Game" for name in PACKAGES] + ["malformed = not a place!"]
+    install(tmp_path, "strangers", "[boardrl.games]\n" + "\n".join(points))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(entry_points, "_reported", set())
+    monkeypatch.setattr(metadata, "entry_points", metadata.entry_points)  # is put back afterwards
+    return tmp_path
+
+
+def install(folder, name, points):
+    place = folder / f"{name}-1.0.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (place / "entry_points.txt").write_bytes(points if isinstance(points, bytes) else points.encode())
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_broken_package_costs_its_own_games_only(packages, name, capfd):
+    with pytest.raises(UserError, match=SENTENCES[name]):
+        registry.make(name)
+    assert {*PACKAGES, "malformed", "pig"} <= set(registry.names())
+    assert registry.make("good:target=30").target == 30
+    assert registry.make("pig") == Pig()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_package_prints_does_not_reach_standard_output(packages, capfd):
+    assert registry.make("printing").target == 100
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"warning: 'printing_game:Game' prints while it is imported, .*: '.+'\n", err)
+    print("standard output is back")
+    assert capfd.readouterr().out == "standard output is back\n"
+
+
+@pytest.mark.parametrize(
+    "points",
+    [b"\xff\xfe\x00 not a text", b"[boardrl.games]\nno equals sign\n", b"[boardrl.games\n= = =\n[[[\n"],
+    ids=["no text", "no equals sign", "brackets"],
+)
+def test_a_package_with_a_garbled_list_costs_itself_only(packages, points, capfd):
+    install(packages, "garbled", points)
+    for _ in range(2):
+        assert registry.make("good") is not None
+        assert {"good", "pig", "tic_tac_toe"} <= set(registry.names())
+        assert metadata.entry_points(group="boardrl.games")["pig"].value == "games.pig:Pig"  # as JAX asks for its own
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) <= 1  # some garbled lists can be read
+    assert re.fullmatch(
+        r"(warning: the list of entry points in '.*garbled.*' is left out: .*; reinstall its .*\n)?", err
+    )

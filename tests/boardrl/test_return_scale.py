@@ -32,6 +32,9 @@ def test_the_range_holds_every_result():
     assert seen_in(POINTS, [3, 5, 4], [8, 4, 4]) == (3, 8)
     parts = [seen_in(POINTS, game) for game in ([3, 5, 4], [8, 4, 4])]
     assert return_scale.joined(*parts, return_scale.nothing_seen(POINTS)) == (3, 8)
+    # Where all games of a window have ended, what was seen before still counts.
+    before = Range(jnp.float32(2), jnp.float32(9))
+    assert return_scale.widened(before, jnp.array([[3.0, 5.0, 4.0]]), jnp.array([True])) == (2, 9)
 
 
 def test_points_are_mapped_to_the_range_that_they_span():

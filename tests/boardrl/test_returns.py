@@ -39,6 +39,15 @@ def test_idle_slots_are_passed_over_and_dice_can_end_a_game():
     assert targets.known.tolist() == [True, False, False]
 
 
+def test_lambda_counts_decisions_and_not_idle_slots():
+    """Decide, wait, decide, win: the wait between the two decisions costs no factor λ."""
+    idle, end = (False, 7.0, False, 0.0, False), (True, 9.0, False, 0.0, True)
+    slots = [(True, 0.1, False, 0.0, False), idle, (True, 0.4, False, 0.0, False), idle, idle, end]
+    targets = lambda_returns(trail(slots, 1.0), 0.25)
+    np.testing.assert_allclose(targets.target[jnp.array([0, 2]), 0], [0.75 * 0.4 + 0.25 * 1.0, 1.0])
+    assert targets.known.tolist() == [True, False, True, False, False, False]
+
+
 def test_games_do_not_leak_into_each_other():
     slots = [(True, 0.1, False, 0.0, False), (True, 0.2, False, 0.0, True), (True, 0.9, False, 0.0, False)]
     targets = lambda_returns(trail(slots, -1.0), 0.5)

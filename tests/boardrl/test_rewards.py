@@ -42,9 +42,10 @@ def total(game, names, worth, moves):
 )
 def test_ends_are_counted_once_for_each_player(moves, first, second):
     for index, name in enumerate(NAMES):
-        got = total(TIC_TAC_TOE, (name,), [1.0], moves)
-        assert not got[:-1].any()
-        assert got[-1].tolist() == [first[index], second[index]]
+        got = total(TIC_TAC_TOE, (name,), [1.0], [*moves, 0])  # a step in a game that is over brings nothing more
+        assert not got[:-2].any()
+        assert got[-2].tolist() == [first[index], second[index]]
+        assert not got[-1].any()
 
 
 def test_three_players_have_one_winner_and_two_losers():

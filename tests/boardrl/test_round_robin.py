@@ -7,7 +7,7 @@ import itertools
 import pytest
 from tiny_games import Coin, Fixed
 
-from boardrl import intervals, ratings, round_robin
+from boardrl import arena, intervals, ratings, round_robin
 from boardrl.errors import UserError
 from boardrl.players import Player, make_lineup
 from boardrl.policy import Policy, Uniform
@@ -33,7 +33,8 @@ def test_a_shared_best_return_is_a_draw():
 def test_cut_games_are_counted():
     game = Coin(heads=0.0, max_steps=7)
     players = [Player("random", Policy(Uniform(game))) for _ in range(2)]
-    assert round_robin.play(game, players, num_games=10, seed=0).pairs[0].cut == 10
+    pair = round_robin.play(game, players, num_games=10, seed=0).pairs[0]
+    assert (pair.cut, pair.wins, pair.draws, pair.losses, pair.win_rate, pair.score) == (10, 0, 10, 0, 0.0, 0.5)
 
 
 def test_tic_tac_toe_is_ranked():
@@ -67,7 +68,12 @@ def test_tic_tac_toe_is_ranked():
     assert round_robin.play(game, lineup[:2], num_games=200, seed=1).pairs[0] == result.pairs[0]
 
 
-def test_every_pair_has_its_own_dice():
+def test_every_pair_has_its_own_dice(monkeypatch):
+    played, play = [], arena.play
+    monkeypatch.setattr(arena, "play", lambda *args, **more: played.append(more["seed"]) or play(*args, **more))
+    game = Fixed((1.0, 0.0))
+    round_robin.play(game, [Player(name, Policy(Uniform(game))) for name in "abc"], num_games=2, seed=5)
+    assert played == [round_robin._seed(5, *pair) for pair in ((0, 1), (0, 2), (1, 2))]
     seeds = {round_robin._seed(5, *pair) for pair in itertools.combinations(range(6), 2)}
     assert len(seeds) == 15
     assert round_robin._seed(6, 0, 1) not in seeds

@@ -21,6 +21,13 @@ FACTS = {"game": "tic_tac_toe", "algo": "linear", "seed": 5, "schedule": {}}
 FACTS["settings"] = {"games": 40, "opponents": "", "lanes": 8, "step_size": 0.1}
 
 
+COUNTS = {"updates": 0, "games": 0}
+
+
+def row(updates):
+    return {"kind": "train", **COUNTS, "updates": updates, "loss": 0.5}
+
+
 @pytest.fixture(scope="module")
 def first():
     return linear_learner.init(SETTINGS, TicTacToe(), jax.random.key(0))
@@ -32,12 +39,17 @@ def path(tmp_path, first):
     path = tmp_path / "runs" / "mine"
     with run.Run.create(path, FACTS) as opened:
         for updates in (10, 20, 30):
-            opened.log("metrics.jsonl", {"updates": updates})
-            opened.log("speed.jsonl", {"seconds": updates / 10})
+            opened.log("metrics.jsonl", row(updates))
+            opened.log("speed.jsonl", {**COUNTS, "seconds": updates / 10, "games_per_second": 1.0})
             state = first._replace(updates=np.int32(updates), weights=first.weights + updates)
             opened.save(state, place={"evaluated": updates}, keep=3)
-        opened.log("metrics.jsonl", {"updates": 40})
+        opened.log("metrics.jsonl", row(40))
     return path
+
+
+def lines(*updates):
+    """metrics.jsonl with a line of each update."""
+    return "".join(json.dumps(row(update)) + "\n" for update in updates)
 
 
 def spoil(path, updates):
@@ -86,22 +98,22 @@ def test_the_newest_checkpoint_and_the_logs_of_its_moment(path, first):
     assert said == []
     assert place == {"evaluated": 30}
     np.testing.assert_array_equal(state.weights, np.asarray(first.weights + 30))
-    assert metrics == [{"updates": 10}, {"updates": 20}, {"updates": 30}]
-    assert (path / "metrics.jsonl").read_text() == '{"updates": 10}\n{"updates": 20}\n{"updates": 30}\n'
+    assert metrics == [row(10), row(20), row(30)]
+    assert (path / "metrics.jsonl").read_text() == lines(10, 20, 30)
 
 
 def test_a_torn_last_line_is_cut_off(path, first):
     with (path / "metrics.jsonl").open("a") as file:
         file.write('{"updates": 5')
-    assert restore(path, first)[2][-1] == {"updates": 30}
+    assert restore(path, first)[2][-1] == row(30)
 
 
 def test_new_lines_follow_the_cut(path, first):
     with run.Run.resume(path) as opened:
         opened.restore(first, print)
-        opened.log("metrics.jsonl", {"updates": 35})
+        opened.log("metrics.jsonl", row(35))
         opened.save(first._replace(updates=np.int32(35)), place={}, keep=3)
-    assert (path / "metrics.jsonl").read_text().splitlines()[-2:] == ['{"updates": 30}', '{"updates": 35}']
+    assert (path / "metrics.jsonl").read_text() == lines(10, 20, 30, 35)
     assert checkpoint.steps(path / "checkpoints") == [20, 30, 35]
     lengths = checkpoint.verify(path / "checkpoints" / "35").notes["lengths"]
     assert lengths == {name: (path / name).stat().st_size for name in run.LOGS}
@@ -110,7 +122,7 @@ def test_new_lines_follow_the_cut(path, first):
 def test_a_damaged_newest_falls_back_and_says_so(path, first):
     spoil(path, 30)
     (state, place), said, metrics = restore(path, first)
-    assert (int(state.updates), place, metrics[-1]) == (20, {"evaluated": 20}, {"updates": 20})
+    assert (int(state.updates), place, metrics[-1]) == (20, {"evaluated": 20}, row(20))
     assert len(said) == 1
     assert "checkpoints/30 is damaged (manifest.json is missing)" in said[0]
     assert sorted(p.name for p in (path / "checkpoints").iterdir()) == ["10", "20", "30.damaged"]
@@ -123,11 +135,31 @@ def test_two_damaged_fall_back_twice(path, first):
     assert (int(state.updates), len(said)) == (10, 2)
 
 
-def test_metrics_that_were_shortened_fall_back(path, first):
-    (path / "metrics.jsonl").write_text('{"updates": 10}\n{"updates": 20}\n')
-    (state, _), said, _ = restore(path, first)
-    assert int(state.updates) == 20
-    assert "metrics.jsonl is shorter" in said[0]
+@pytest.mark.parametrize("name", run.LOGS)
+def test_a_lost_log_costs_its_lines_only(path, first, name):
+    (path / name).unlink()
+    (state, place), said, _ = restore(path, first)
+    assert (int(state.updates), place) == (30, {"evaluated": 30})
+    assert len(said) == 1
+    assert f"{name} has lost" in said[0]
+    assert checkpoint.steps(path / "checkpoints") == [10, 20, 30]
+
+
+def test_a_shortened_log_keeps_its_whole_lines(path, first):
+    (path / "metrics.jsonl").write_text(lines(10, 20) + '{"kind": "tr')
+    (state, _), said, metrics = restore(path, first)
+    assert (int(state.updates), metrics, len(said)) == (30, [row(10), row(20)], 1)
+    assert (path / "metrics.jsonl").read_text() == lines(10, 20)
+
+
+def test_bad_lines_of_a_log_are_left_out(path, first):
+    good = lines(10, 20, 30)
+    bad = good.replace('"updates": 20', '"updates": "2')
+    assert len(bad) == len(good)
+    (path / "metrics.jsonl").write_text(bad)
+    (state, _), said, metrics = restore(path, first)
+    assert (int(state.updates), metrics, len(said)) == (30, [row(10), row(30)], 1)
+    assert "metrics.jsonl has 1 lines that are no rows of it" in said[0]
 
 
 def test_none_good_is_one_sentence(path, first):
@@ -183,13 +215,12 @@ def test_bad_configs_are_one_sentence(path, case):
     assert "\n" not in str(error.value)
 
 
-def test_a_full_disk_is_one_sentence_when_a_line_is_written(path):
+def test_a_full_disk_is_one_sentence_when_a_line_is_written(path, monkeypatch):
     """/dev/full is a disk without room."""
-    (path / "metrics.jsonl").unlink()
-    (path / "metrics.jsonl").symlink_to("/dev/full")
+    monkeypatch.setattr(run, "_open", lambda path: open("/dev/full", "ab", buffering=0))  # noqa: SIM115
     sentence = rf"'{path}' cannot be written: No space left on device; make room .* then go on with --resume={path}"
     with pytest.raises(UserError, match=sentence), run.Run.resume(path) as opened:
-        opened.log("metrics.jsonl", {"updates": 50})
+        opened.log("metrics.jsonl", row(50))
 
 
 def test_a_full_disk_is_one_sentence_when_a_checkpoint_is_written(path, first):

@@ -8,11 +8,12 @@ import subprocess
 import sys
 
 import jax
+import jax.numpy as jnp
 import linear_learner
 import numpy as np
 import pytest
 
-from boardrl import checkpoint, run, training
+from boardrl import checkpoint, machine, run, training
 from boardrl.errors import UserError
 from boardrl.training import Schedule, Strength
 from games.tic_tac_toe import TicTacToe
@@ -177,6 +178,14 @@ def test_ctrl_c_during_an_evaluation_gives_it_up_and_redoes_it(whole, tmp_path, 
     assert_same(tmp_path / "run", train(tmp_path / "run").state, whole)
 
 
+def test_the_memory_of_an_update_is_asked_for_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "free_device_memory", lambda: 0)
+    with pytest.raises(
+        UserError, match=r"an update of this training of tic_tac_toe needs .* choose smaller sizes than"
+    ):
+        train(tmp_path / "run")
+
+
 def test_handlers_are_put_back(tmp_path):
     def own(*_):
         raise AssertionError
@@ -211,6 +220,45 @@ def test_another_cadence_of_checkpoints_gives_the_same_numbers(whole, tmp_path):
     often = make_task(schedule=dataclasses.replace(SCHEDULE, checkpoint_every=0.0, keep_checkpoints=1))
     assert_same(tmp_path / "run", train(tmp_path / "run", often).state, whole)
     assert len(checkpoint.steps(tmp_path / "run" / "checkpoints")) == 1
+
+
+class InBatches:
+    """The linear learner with a fixed number of games for each update, none of them played."""
+
+    Config, TrainState, policy = linear_learner.Config, linear_learner.TrainState, staticmethod(linear_learner.policy)
+    init = staticmethod(linear_learner.init)
+    ON_HOST = True
+
+    def __init__(self, weights=0.0):
+        self.weights = weights
+
+    def games_per_update(self, config):
+        return 8
+
+    def update(self, config, game, opponents, state):
+        games = jnp.minimum(state.games + 8, config.games)
+        state = state._replace(games=games, updates=state.updates + 1, weights=state.weights + self.weights)
+        return state, {"loss": state.updates.astype(np.float32)}
+
+
+def test_the_last_line_of_metrics_may_be_shorter(tmp_path):
+    """42 games in updates of 8: six updates, the last of two games, in lines of four and two updates."""
+    task = make_task(dataclasses.replace(CONFIG, games=42))._replace(algorithm=InBatches())
+    outcome = train(tmp_path / "run", task)
+    lines = [row for row in read(tmp_path / "run") if row["kind"] == "train"]
+    assert [(row["updates"], row["games"], row["loss"]) for row in lines] == [(4, 32, 2.5), (6, 42, 5.5)]
+    assert (int(outcome.state.updates), int(outcome.state.games)) == (6, 42)
+
+
+def test_divergence_is_noticed_in_the_weights_too(tmp_path):
+    """The loss stays finite; the weights do not."""
+    schedule = dataclasses.replace(SCHEDULE, checkpoint_every=0.0)
+    task = make_task(schedule=schedule)._replace(algorithm=InBatches(weights=np.inf))
+    with pytest.raises(
+        UserError, match=r"weights became not finite at update \d+; the last good checkpoint is of update 0"
+    ):
+        train(tmp_path / "run", task)
+    assert checkpoint.steps(tmp_path / "run" / "checkpoints") == [0]
 
 
 def test_divergence_stops_with_the_last_good_checkpoint(tmp_path):
@@ -328,3 +376,18 @@ def test_a_full_disk_is_one_sentence_and_costs_time_only(whole, small_disk, capf
     (small_disk / "filler").unlink()
     assert list(path.rglob(".*.tmp")) == []
     assert_same(path, train(path).state, whole)
+
+
+def test_a_disk_that_is_full_at_the_start_leaves_nothing_behind(small_disk, capfd):
+    """The sentence says to give the same command again, and it works."""
+    filler, task = fill(small_disk), make_task()
+    with pytest.raises(UserError, match=r"/run' cannot be .*: No space left on device; .*give ") as error:
+        train(small_disk / "run", task)
+    assert "--resume" not in str(error.value)
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+    os.truncate(filler, max(filler.stat().st_size - 8192, 0))  # room for folders, not for files
+    with pytest.raises(UserError, match=r"/run.*' cannot be written: No space left on device; "):
+        train(small_disk / "run", task)
+    filler.unlink()
+    assert {path.name for path in small_disk.iterdir()} <= {"run"}
+    assert train(small_disk / "run", task).interrupted is False

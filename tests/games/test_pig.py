@@ -129,6 +129,11 @@ def test_moves_made_by_hand(text, move, after):
     assert game.to_text(game.step(game.from_text(text), jnp.int32(move))) == after
 
 
+def test_rotation_gives_every_part_to_the_next_seat():
+    game = Pig(players=3)
+    assert game.to_text(game.rotate(game.from_text("1 2 3 7 2 rolls"))) == "3 1 2 7 0 rolls"
+
+
 def test_the_end_pays_the_winner():
     game = Pig(players=3, target=50)
     state = game.from_text("49 50 3 0 2 decides")

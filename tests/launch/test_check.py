@@ -115,3 +115,8 @@ def test_as_a_command(tmp_path, monkeypatch):
     bad = subprocess.run([*command, "--games=0"], capture_output=True, text=True, cwd=folder, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == "error: games=0 and examples=2 cannot be checked; expected at least 1 of each\n"
+
+
+def test_more_games_than_fit_are_refused():
+    with pytest.raises(UserError, match=rf"--games={10**20} needs .* of memory, and .*; give fewer games"):
+        check.main(check.Settings(game="tic_tac_toe", games=10**20))

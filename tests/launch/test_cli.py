@@ -32,6 +32,18 @@ def test_main_gets_its_settings(capsys):
     assert run(capsys, "--depth=4", "--loud") == (0, "Settings(depth=4, loud=True)\n", "")
 
 
+@dataclasses.dataclass(frozen=True)
+class Seeded:
+    seed: int = setting(0, "of everything")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**20])
+def test_a_seed_that_no_generator_takes_is_refused_in_every_command(capsys, seed):
+    with pytest.raises(SystemExit):
+        cli.run(print, Seeded, argv=["program", f"--seed={seed}"])
+    assert capsys.readouterr() == ("", f"error: --seed={seed} is out of range: expected 0 to 4294967295\n")
+
+
 def test_later_settings_may_depend_on_earlier_ones(capsys):
     more = lambda settings: cli.More([cli.Section("further", Further, {"width": 10 * settings.depth})])  # noqa: E731
     assert run(capsys, "--depth=4", more=more)[1] == "Settings(depth=4, loud=False) Further(width=40)\n"

@@ -22,6 +22,6 @@ def test_the_library_and_other_processes_find_searchers_and_refuse_humans():
 
 
 def test_an_install_that_is_older_than_the_code_is_said(monkeypatch):
-    monkeypatch.setattr(lineup.metadata, "entry_points", lambda group: [])
+    monkeypatch.setattr(lineup.entry_points, "of", lambda group: [])
     with pytest.raises(UserError, match=r"run pip install -e . once more"):
         lineup.make("random", Pig())

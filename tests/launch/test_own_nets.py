@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import players, policy, registry, run
+from boardrl import players, policy, registry, run, trust
 from boardrl.game import TERMINAL
 from launch import cli, lineup, train
 
@@ -44,9 +44,11 @@ def folder(tmp_path_factory):
                 assert train_by(*arguments, *TINY, *(["--warm_up=8"] if "--algo=dqn" in arguments else [])) == 0
             else:
                 assert module == "launch.evaluate"
+                assert "--trust" in arguments
                 (text,) = (word.removeprefix("--players=") for word in arguments if word.startswith("--players="))
                 text = text.replace("negascout(depth=3", "maxn(depth=1")  # whose code a test below needs anyway
-                assert len(lineup.make(text, registry.make(GAME))) == 2
+                with trust.granted():
+                    assert len(lineup.make(text, registry.make(GAME))) == 2
         conv = ("--net=conv(channels=3,layers=2)", "--hidden=4", f"--game={GAME}")
         assert train_by(*conv, *TINY, "--run=runs/small") == 0
         yield folder
@@ -56,7 +58,8 @@ def folder(tmp_path_factory):
 
 def test_the_name_is_stored(folder):
     assert json.loads((folder / "runs/lines/config.json").read_text())["settings"]["net"] == "my_nets:Lines(width=32)"
-    found = lineup.load_run(folder / "runs/lines")
+    with trust.granted():
+        found = lineup.load_run(folder / "runs/lines")
     assert found.policy.apply.value.net.module.width == 32
     assert lineup.load_run(folder / "runs/conv").policy.apply.net.module.channels == 16
 
@@ -64,8 +67,9 @@ def test_the_name_is_stored(folder):
 @pytest.mark.parametrize("name", ["lines", "small"])
 def test_search_has_the_values_of_jax(folder, name):
     game, path = registry.make(GAME), folder / "runs" / name
-    learned = lineup.load_run(path).policy
-    searcher = players.make(f"maxn(depth=1,net={path})", game).host.searcher
+    with trust.granted():
+        learned = lineup.load_run(path).policy
+        searcher = players.make(f"maxn(depth=1,net={path})", game).host.searcher
     assert searcher.evaluator.name == "net"  # compiled
     values = jax.jit(lambda state: policy.afterstate_values(game, learned.apply.value, learned.params, state))
     value = jax.jit(lambda state, seat: learned.apply.value(learned.params, state, seat)[seat])

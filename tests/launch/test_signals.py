@@ -15,13 +15,14 @@ from boardrl import checkpoint, interrupt
 
 SOON = 5.0  # seconds: two are promised, and other work may keep this machine busy
 PATIENCE = 300.0
+BOTS = pathlib.Path(__file__).parents[1] / "boardrl"  # where `arena_bots` is
 
 
 class Command:
     """A command in a session of its own, so that nothing but the signal reaches it."""
 
     def __init__(self, *arguments, cache=None):
-        environment = os.environ | ({"BOARDRL_CACHE": str(cache)} if cache else {})
+        environment = os.environ | {"PYTHONPATH": str(BOTS)} | ({"BOARDRL_CACHE": str(cache)} if cache else {})
         self.process = subprocess.Popen(
             [sys.executable, "-m", *arguments],
             env=environment,
@@ -119,18 +120,41 @@ def test_a_search_to_the_end(arguments, number):
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "spent"),
-    [(signal.SIGTERM, 143, 0.0), (signal.SIGKILL, -signal.SIGKILL, 5.0)],
-    ids=["soon, SIGTERM", "later, SIGKILL"],
+    ("number", "code", "player", "spent"),
+    [
+        (signal.SIGTERM, 143, "negascout(ms=60000,kilobytes=256)", 0.0),
+        (signal.SIGKILL, -signal.SIGKILL, "negascout(ms=60000,kilobytes=256)", 0.0),
+        (signal.SIGKILL, -signal.SIGKILL, "negascout(ms=60000,kilobytes=256)", 5.0),
+        (signal.SIGKILL, -signal.SIGKILL, "arena_bots:Stubborn", 5.0),
+    ],
+    ids=["soon, SIGTERM", "soon, SIGKILL", "later, SIGKILL", "code that holds Python's lock, SIGKILL"],
 )
-def test_the_processes_of_a_match_end_with_it(number, code, spent):
+def test_the_processes_of_a_match_end_with_it(number, code, player, spent):
     """However it ends, and whether they are about to start or, after some seconds of processor time, at a search."""
-    players = "--players=negascout(ms=60000,kilobytes=256),random"
+    players = f"--players={player},random"
     command = Command("launch.evaluate", "--game=connect_four", players, "--games=2", "--processes=2")
 
     def busy():
-        children = command.children()  # the first is multiprocessing's own
+        children = command.children()  # the first is the watchdog of `boardrl.interrupt`
         return len(children) == 3 and all(processor_seconds(child) >= spent for child in children[1:])
 
     command.wait_for(busy)
     assert command.end(number)[0] == code
+
+
+def test_a_thought_that_holds_python_s_lock_is_ended():
+    """No thread of Python can run meanwhile; sum() over a range is such code, and so are most C extensions."""
+    command = Command("launch.play", "--game=tic_tac_toe", "--players=arena_bots:Stubborn,random")
+    command.wait_for(lambda: processor_seconds(command.process.pid) > 4.0)
+    time.sleep(1.0)
+    code, out, err = command.end(signal.SIGINT)
+    assert (code, out) == (-signal.SIGKILL, "")
+    assert err.splitlines()[-1] == "interrupted"
+
+
+def test_ctrl_c_while_a_command_is_being_imported():
+    command = Command("launch.play", "--game=tic_tac_toe")
+    maps = pathlib.Path(f"/proc/{command.process.pid}/maps")
+    command.wait_for(lambda: "numpy" in maps.read_text())
+    code, out, err = command.end(signal.SIGINT)
+    assert (code, out, err) == (130, "", "interrupted\n")

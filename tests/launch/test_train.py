@@ -193,6 +193,21 @@ def test_resume_refuses_what_would_be_another_run(command, whole, flag):
     assert {file: file.read_bytes() for file in whole[0].rglob("*") if file.is_file()} == before
 
 
+def test_a_run_keeps_how_often_it_is_evaluated_when_it_is_trained_longer(command, monkeypatch):
+    """A 20th of --games is worked out once: were it worked out again on --resume, the metrics would differ."""
+    every = []
+
+    def stop(task, run):
+        every.append((task.schedule.evaluate_every, run.config["schedule"]["evaluate_every"]))
+        raise UserError("enough")
+
+    monkeypatch.setattr(train.training, "train", stop)
+    for flag in (("--game=tic_tac_toe", "--games=100", "--run=run"), ("--resume=run", "--games=1000")):
+        assert command(*flag)[0] == 2
+    assert every == [(5, 5), (5, 5)]
+    assert run.read_config(pathlib.Path("run"))["schedule"]["evaluate_every"] == 5
+
+
 def test_help_shows_the_settings_of_the_algorithm_as_the_game_wants_them(command, monkeypatch):
     suited = {"td_lambda": {"games": 77, "evaluate_against": "perfect"}}
     monkeypatch.setattr(TicTacToe, "defaults", suited, raising=False)

@@ -138,15 +138,21 @@ class OnRows:
 
 
 def expectation(
-    game: Any, combine: Callable[[Any, int, list[np.ndarray]], np.ndarray]
+    game: Any,
+    combine: Callable[[Any, int, list[np.ndarray]], np.ndarray],
+    evaluate: Callable[[Any], np.ndarray] | None = None,
 ) -> Callable[[Any, int], np.ndarray]:
-    """A function of a position and a depth: [P] values; `combine` picks from those of a player's moves."""
+    """A function of a position and a depth: [P] values; `combine` picks from those of a player's moves.
+
+    Args:
+      evaluate: [P] what a position at the depth limit is worth; none: what it returns as it stands.
+    """
 
     @functools.cache
     def value(position: Any, depth: int) -> np.ndarray:
         who = game.actor(position)
         if who == TERMINAL or depth == 0:
-            return np.array(game.returns(position))
+            return np.array(evaluate(position) if evaluate and who != TERMINAL else game.returns(position))
         below = []
         for after in game.moves(position):
             then = game.actor(after)

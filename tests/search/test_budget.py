@@ -17,8 +17,8 @@ from boardrl.errors import UserError
 from boardrl.game import Spec
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
-from search import clock, evaluators, kinds
-from search.budget import Budget, GameClock
+from search import clock, evaluators, kinds, searchers
+from search.budget import MOST_COUNT, MOST_MS, Budget, GameClock
 from search.searcher import Searcher
 
 DEEPENING = [name for name, kind in kinds.KINDS.items() if not kind.samples]
@@ -70,6 +70,36 @@ def test_a_search_that_has_to_wait_for_others_ends_earlier() -> None:
     control[clock.DEADLINE] -= 30_000_000
     clock.poll(control)
     assert control[clock.STOPPED] == 1
+
+
+def test_a_slow_evaluation_is_no_wait() -> None:
+    """The processor's clock tells the search's own work from time in the hands of others."""
+    control = np.zeros(clock.WORDS, np.int64)
+    clock.start(control, 0, time.monotonic_ns() + 50_000_000)
+    control[clock.LAST_POLL] -= 40_000_000  # forty milliseconds ...
+    control[clock.WORKED] -= 40_000_000  # ... of work
+    control[clock.NODES] = 1
+    clock.poll(control)
+    assert control[clock.STALL] == 0
+    clock.poll(control)
+    control[clock.LAST_POLL] -= 40_000_000
+    clock.poll(control)
+    assert control[clock.STALL] > 39_000_000
+
+
+def test_work_after_the_deadline_is_told() -> None:
+    control = np.zeros(clock.WORDS, np.int64)
+    clock.start(control, 0, time.monotonic_ns() - 1)
+    began = control[clock.WORKED]
+    while time.thread_time_ns() < began + 3_000_000:
+        pass
+    clock.poll(control)
+    assert control[clock.STOPPED] == 1
+    assert control[clock.WORKED] == began  # as of the last look in time
+    clock.start(control, 0, time.monotonic_ns() + 10**9)
+    clock.poll(control)
+    assert control[clock.WORKED] >= began + 3_000_000
+    assert control[clock.WORKED] <= time.thread_time_ns()
 
 
 @pytest.mark.parametrize("kind", DEEPENING)
@@ -130,9 +160,13 @@ def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> N
         assert result.value[0] == value(position, 9)
 
 
-def test_more_memory_than_the_machine_has_is_refused() -> None:
-    with pytest.raises(UserError, match=r"kilobytes=99999999999 in .* needs 64\.0 TB of memory, and .* are free; give"):
-        searcher("negascout", Budget(kilobytes=99999999999))
+@pytest.mark.parametrize("kind", kinds.KINDS)
+@pytest.mark.parametrize(("kilobytes", "needs"), [(99999999999, "93.1 TB"), (10**17, "90,949.5 PB")])
+def test_more_memory_than_the_machine_has_is_refused(kind: str, kilobytes: int, needs: str) -> None:
+    """Whether or not the searcher would have a use for it."""
+    game = registry.make("pig")
+    with pytest.raises(UserError, match=rf"kilobytes={kilobytes} needs {needs} of memory, and .* are free; give fewer"):
+        searchers.make(game if kind in kinds.fitting(game) else TicTacToe(), kind, budget=Budget(kilobytes=kilobytes))
 
 
 def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
@@ -148,10 +182,45 @@ def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
     assert game_clock.share() == 0.0
 
 
-@pytest.mark.parametrize(("field", "value"), [("ms", -1.0), ("nodes", -5), ("depth", -1), ("kilobytes", 0)])
-def test_what_is_no_budget_is_refused(field: str, value: float) -> None:
-    with pytest.raises(UserError, match=f"{field}={value}"):
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("ms", -1.0, r"0 \(no limit\) to 1e\+12"),
+        ("ms", float("inf"), r"0 \(no limit\) to 1e\+12"),
+        ("ms", float("nan"), r"0 \(no limit\) to 1e\+12"),
+        ("ms", 1e300, r"0 \(no limit\) to 1e\+12"),
+        ("game_ms", float("inf"), r"0 \(no limit\) to 1e\+12"),
+        ("nodes", -5, r"0 \(no limit\) to 1e\+18"),
+        ("nodes", 10**19, r"0 \(no limit\) to 1e\+18"),
+        ("depth", -1, r"0 \(no limit\) to 1e\+18"),
+        ("depth", 10**19, r"0 \(no limit\) to 1e\+18"),
+        ("kilobytes", 0, r"1 to 1e\+18"),
+        ("kilobytes", 10**19, r"1 to 1e\+18"),
+    ],
+)
+def test_what_is_no_budget_is_refused(field: str, value: float, expected: str) -> None:
+    with pytest.raises(UserError, match=rf"^{field}={re.escape(str(value))} is no budget; expected {expected}$"):
         Budget(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "budget"),
+    [
+        ("negascout", Budget(ms=MOST_MS, nodes=MOST_COUNT, depth=MOST_COUNT, kilobytes=4096)),
+        ("mcts", Budget(ms=MOST_MS, nodes=100, depth=MOST_COUNT, kilobytes=4096)),
+    ],
+)
+def test_the_largest_budget_is_one(kind: str, budget: Budget) -> None:
+    search = searchers.make(TicTacToe(), kind, budget=budget)
+    result = search.search(search.game.init())
+    assert result.exact if kind == "negascout" else result.nodes == 100
+
+
+@pytest.mark.parametrize("width", [-1.0, float("inf"), float("nan")])
+def test_what_is_no_window_is_refused(width: float) -> None:
+    """A search with a window of NaN would never end."""
+    with pytest.raises(UserError, match=f"aspiration={width} is no width of a window"):
+        kinds.Negascout(aspiration=width)
 
 
 @pytest.mark.parametrize(

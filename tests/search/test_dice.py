@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import pathlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from plain import OnRows, Pig, expectation, random_positions
 
 from boardrl import host, registry
-from search import evaluators, kinds
+from search import evaluators, kinds, principal
 from search.budget import Budget
 from search.searcher import Searcher
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "boardrl"))
+from tiny_games import Coin  # the path comes first
 
 
 def paranoid(view: int) -> Callable[[Any, int, list[np.ndarray]], np.ndarray]:
@@ -93,6 +99,50 @@ def test_maxn(players: int) -> None:
         search = searcher(registry.make(f"pig:players={players},target=25"), "maxn", depth)
         for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
             np.testing.assert_allclose(search.search_row(row).value, value(position, depth), atol=1e-6)
+
+
+SLOPE = 0.11  # of the evaluation below
+
+
+def lead(params: Any, state: Any, player: Any) -> Any:
+    """[P] a real number for every position of two players: what is banked, and some of what is at stake."""
+    at_stake = jnp.where(jnp.arange(2) == state.turn, state.total, 0)
+    points = (2 * state.scores + at_stake).astype(jnp.float32) / 2
+    return jnp.tanh(params * (points - points[::-1]))
+
+
+def plain_lead(position: Any) -> np.ndarray:
+    scores, total, seat, _ = position
+    points = [score + total * (player == seat) / 2 for player, score in enumerate(scores)]
+    return np.tanh(SLOPE * np.array([points[0] - points[1], points[1] - points[0]]))
+
+
+@pytest.mark.parametrize("star", [1, 2])
+def test_star_windows_keep_real_values(star: int) -> None:
+    """Where all leaves differ, a wrong window of an outcome shows; the results of games, ±1, would hide it."""
+    plain, game = Pig(2, 60), registry.make("pig:target=60")
+    facet = host.lowered(game)
+    evaluator = evaluators.net(facet, lead, np.full(2, SLOPE, np.float32), batched=False)
+    positions = random_positions(plain, 40, seed=6)
+    values = [expectation(plain, paranoid(view), plain_lead) for view in range(2)]
+    for table in (False, True):
+        options = kinds.find("expectimax").options(star=star, table=table)
+        budget = Budget(depth=4, kilobytes=256)  # at depth 3 there is nothing yet that Star2 can cut off
+        search = Searcher(game, "expectimax", options, budget=budget, evaluator=evaluator, facet=facet)
+        for position, row in zip(positions, facet.row(plain.states(positions)), strict=True):
+            view = max(plain.actor(position), 0)
+            np.testing.assert_allclose(search.search_row(row).value, values[view](position, 4), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["expectimax", "maxn"])
+def test_uneven_dice_count_by_their_odds(kind: str) -> None:
+    """Seat 0 wins with heads, and loses with tails after its only move."""
+    game: Any = Coin(heads=0.25, delay=1)
+    search = searcher(game, kind, 3)
+    result = search.search(game.init())
+    np.testing.assert_allclose(result.value, [-0.5, 0.5], atol=1e-6)
+    found = principal.leaves(search, result)
+    assert sorted((int(search.facet.state(leaf.row).winner), leaf.share) for leaf in found) == [(0, 0.25), (1, 0.75)]
 
 
 def test_star_cutoffs_save_nodes() -> None:

@@ -1,0 +1,127 @@
+"""Processes that work for this one, and end with it however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from boardrl.errors import UserError
+
+SIGNALS = {signal.SIGINT, signal.SIGTERM}  # that may reach all processes of a command: its own process handles them
+
+# The first code of a worker, before it imports anything large. Linux kills it when its parent dies, whatever it is at;
+# elsewhere a thread watches the connection, which needs Python's lock (and so waits for code that holds it).
+# Handlers that do nothing, not SIG_IGN, which programs that a worker starts would inherit.
+BOOT = """
+import os, signal, sys
+fd, parent = map(int, sys.argv[1:])
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGTERM])
+if sys.platform == "linux":
+    import ctypes
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+if os.getppid() != parent:
+    os._exit(1)
+import select, threading
+def watch():
+    hang_up = select.poll()
+    hang_up.register(fd, 0)
+    hang_up.poll()
+    os._exit(1)
+threading.Thread(target=watch, daemon=True).start()
+import importlib, json
+from multiprocessing.connection import Connection
+connection = Connection(fd)
+path, module, name = json.loads(connection.recv_bytes())
+sys.path[:] = path
+sys.argv[:] = [module]
+getattr(importlib.import_module(module), name)(connection)
+"""
+
+_running: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+class Worker:
+    """A process that calls a function with its end of a connection, over which only JSON travels, never a pickle.
+
+    On Linux it also ends with the thread that started it.
+
+    Args:
+      function: as `package.module:name`.
+    """
+
+    def __init__(self, function: str) -> None:
+        module, _, name = function.partition(":")
+        self.connection, there = multiprocessing.Pipe()
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        command = [sys.executable, *flags, "-c", BOOT, str(there.fileno()), str(os.getpid())]
+        try:
+            with there, signals_blocked():
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()])
+                _running.add(self)
+        except OSError as error:
+            self.connection.close()
+            raise UserError(f"no further process can be started: {error.strerror}; use fewer processes") from error
+        self.send([[str(place) for place in sys.path], module, name])
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: Any) -> None:
+        """Sends what JSON can hold; to a worker that has died nothing, as `receive` will tell."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send_bytes(json.dumps(message).encode())
+
+    def receive(self) -> Any:
+        """Waits for a message; EOFError if the worker has died, in the midst of one perhaps."""
+        try:
+            return json.loads(self.connection.recv_bytes())
+        except OSError as error:
+            raise EOFError from error
+
+    def how_it_ended(self) -> str:
+        """Words for the end of a worker that has died: 'was killed by SIGKILL', 'ended with exit code 3'."""
+        code = self._process.wait()
+        if code >= 0:
+            return f"ended with exit code {code}"
+        with contextlib.suppress(ValueError):
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"was killed by signal {-code}"
+
+    def kill(self) -> None:
+        """Ends the process at once, whatever it is at."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Ends the process and waits until it is gone."""
+        self.kill()
+        self.connection.close()
+        self._process.wait()
+        _running.discard(self)
+
+
+def kill_all() -> None:
+    """Kills all workers of this process; safe in any thread."""
+    for one in list(_running):
+        one.kill()
+
+
+@contextlib.contextmanager
+def signals_blocked() -> Iterator[None]:
+    """Holds SIGNALS back from a process that starts meanwhile until it has handlers; this one gets them afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
