@@ -13,6 +13,7 @@ from boardrl.errors import UserError
 
 QUOTE = '"'  # around a text that has commas or parentheses of its own
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+MOST_SHOWN = 80  # characters of what was given that a message repeats
 
 
 class Option(NamedTuple):
@@ -52,11 +53,11 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         key = key.strip()
         if not equals:
-            raise UserError(f"bad option {part!r} of {owner}: expected key=value; {_listing(owner, known)}")
+            raise UserError(f"bad option {_shown(part)} of {owner}: expected key=value; {_listing(owner, known)}")
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise UserError(f"unknown option {key!r} of {owner}{hint}; {_listing(owner, known)}")
+            raise UserError(f"unknown option {_shown(key)} of {owner}{hint}; {_listing(owner, known)}")
         if key in values:
             raise UserError(f"option {key!r} of {owner} is given twice; give it once")
         try:
@@ -64,7 +65,7 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
         except ValueError:
             wanted = type_name(known[key].type)
             raise UserError(
-                f"bad value {key}={value.strip()!r} of {owner}: expected {wanted}; {_listing(owner, known)}"
+                f"bad value {key}={_shown(value.strip())} of {owner}: expected {wanted}; {_listing(owner, known)}"
             ) from None
     return values
 
@@ -172,6 +173,11 @@ def _format_value(value: Any) -> str:
     if isinstance(value, tuple | list):  # a list is how JSON brings back a tuple
         return "+".join(map(_format_value, value))
     return "none" if value is None else str(value)
+
+
+def _shown(text: str) -> str:
+    """A text as messages repeat it, which may be long."""
+    return repr(text) if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]!r}…"
 
 
 def _listing(owner: str, known: Mapping[str, Option]) -> str:

@@ -113,10 +113,12 @@ class Worker:
 
 def _work(connection: Any) -> None:
     """Tries blocks until nobody asks for more."""
-    with contextlib.suppress(EOFError, OSError):
-        while True:
+    while True:
+        try:
             target, seed, shrink = json.loads(connection.recv_bytes())
-            connection.send_bytes(json.dumps(block.run(target, seed, CASES, shrink=shrink)).encode())
+        except (EOFError, OSError):
+            return
+        connection.send_bytes(json.dumps(block.run(target, seed, CASES, shrink=shrink)).encode())
 
 
 if __name__ == "__main__":

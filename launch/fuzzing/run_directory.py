@@ -75,17 +75,17 @@ def garbled_run(draw: Draw, where: Place) -> None:
 
 def _garble_run(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
     """Changes something in a run directory; says what."""
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
-    manifests = sorted(path.glob(f"{runs.CHECKPOINTS}/*/{checkpoint.MANIFEST}"))
+    files = sorted(filter(_is_plain, path.rglob("*")))
+    manifests = sorted(filter(_is_plain, path.glob(f"{runs.CHECKPOINTS}/*/{checkpoint.MANIFEST}")))
     what = draw(st.sampled_from(("config", "config", "log", "manifest", "bytes", "entry", "entry", "name", "payload")))
-    if what == "config" and (path / "config.json").is_file():
+    if what == "config" and _is_plain(path / "config.json"):
         garble.json_file(draw, path / "config.json")
         return f"config {(path / 'config.json').read_bytes()[:400]!r}"
-    if what == "payload" and (path / "config.json").is_file():
+    if what == "payload" and _is_plain(path / "config.json"):
         return _name_code(draw, path / "config.json")
     if what == "log":
         log = path / draw(st.sampled_from(runs.LOGS))
-        if log.is_file():
+        if _is_plain(log):
             garble.json_lines(draw, log)
             return f"{log.name} {log.read_bytes()[:300]!r}"
     if what == "manifest" and manifests:
@@ -107,6 +107,11 @@ def _garble_run(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
     if entry.parent.is_symlink() or not entry.parent.is_dir():
         return "nothing"
     return f"{entry.relative_to(path)} is {garble.entry(draw, entry, outside)}"
+
+
+def _is_plain(path: pathlib.Path) -> bool:
+    """Whether a path is a file in its own right, which the fuzzer itself may read and write."""
+    return path.is_file() and path.resolve() == path.absolute()
 
 
 def _name_code(draw: Draw, file: pathlib.Path) -> str:

@@ -67,3 +67,11 @@ def test_quotes_around_values_are_not_part_of_them():
 def test_a_quote_that_is_not_closed_is_refused():
     with pytest.raises(UserError, match=r"a quote in .* is not closed"):
         options.split('"a,b')
+
+
+def test_long_texts_are_not_repeated_whole():
+    options_ = [options.Option("size", int, 3)]
+    for text in ("size=" + "x" * 500, "x" * 500 + "=1", "x" * 500):
+        with pytest.raises(UserError, match=r"x{80}'…") as error:
+            options.parse(text, options_, "game 'any'")
+        assert len(str(error.value)) < 250
