@@ -19,6 +19,7 @@ Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a g
 
 COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
 INK, PALE = "#2b2d42", "#b8bcc8"
+LONGEST_NAME = 36  # characters of a label
 MAX_POINTS = 2000  # of one line: more than the picture has pixels for
 
 
@@ -85,6 +86,40 @@ def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> 
     axes[0].legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
     figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.13, wspace=0.18)
     return _png(figure)
+
+
+def ratings(players: Sequence[Row], title: str) -> bytes:
+    """A PNG of ratings with their intervals, the best on top; a row has a name, `rating`, `low` and `high`."""
+    rows = sorted(players, key=lambda row: row["rating"])
+    figure = _figure(title, (8, 1.3 + 0.3 * len(rows)))
+    ax = figure.subplots()
+    for place, row in enumerate(rows):
+        low, high = row["low"], row["high"]
+        ax.plot([low, high], [place, place], color=COLOURS[0], linewidth=2.2, solid_capstyle="round")
+        ax.plot(row["rating"], place, color=COLOURS[0], marker="o", markersize=5)
+        ax.annotate(
+            f"{row['rating']:.0f}",
+            (high, place),
+            (6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.set_xlabel("rating (Elo scale, mean 1500) with its 95 % interval", color=INK)
+    ax.margins(x=0.08)
+    _tidy(ax)
+    ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
+    height = 1.3 + 0.3 * len(rows)
+    figure.subplots_adjust(left=0.33, right=0.97, top=1 - 0.5 / height, bottom=0.55 / height)
+    return _png(figure)
+
+
+def _shortened(name: str) -> str:
+    """A player's name, its middle left out where it is long."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
 
 
 def _figure(title: str, size: tuple[float, float]) -> Figure:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fcntl
+import functools
 import itertools
 import json
 import os
@@ -31,6 +32,7 @@ from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import HostPlayer
 from boardrl.policy import Policy
+from boardrl.transfer import transfer
 
 FORMAT = 1
 CHECKPOINTS = "checkpoints"
@@ -207,6 +209,7 @@ class Learned(NamedTuple):
     policy: Policy
     path: pathlib.Path  # of the checkpoint
     host: HostPlayer | None = None  # who plays in place of the policy, where the algorithm has somebody
+    transfer: Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None = None  # both for a game of other rules
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -232,7 +235,8 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
             print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
             continue
         host = algorithm.player(settings, game, state) if hasattr(algorithm, "player") else None
-        return Learned(game, algorithm.policy(settings, game, state), candidate, host)
+        moved = functools.partial(transfer, algorithm, settings, game, state)
+        return Learned(game, algorithm.policy(settings, game, state), candidate, host, moved)
     raise UserError(f"{str(path)!r} has no good checkpoint; train it again, or give another run")
 
 

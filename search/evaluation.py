@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from boardrl import host, registry, weights
+from boardrl import host, players, registry, weights
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.host import Facet
@@ -72,7 +72,8 @@ def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> t
     if not path.exists():
         raise UserError(f"net={asked.net!r} does not exist; expected a run directory or a checkpoint in it")
     found = load(path)
-    value = getattr(found.policy.apply, "value", None)
-    if found.game != game or value is None:
+    policy = players.fit(found, game, f"net={asked.net!r}").policy
+    value = getattr(policy.apply, "value", None)
+    if value is None:
         raise UserError(f"net={asked.net!r} holds no value net of {registry.describe(game)}; choose another run")
-    return evaluators.learned(game, value, found.policy.params, batched=asked.batched, lowered=lowered)
+    return evaluators.learned(game, value, policy.params, batched=asked.batched, lowered=lowered)

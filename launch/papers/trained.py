@@ -53,6 +53,11 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
             )
 
 
+def game_of(path: pathlib.Path) -> str:
+    """The game that a run was trained on."""
+    return str(runs.read_config(path)["game"])
+
+
 def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
     """The lines of a run's metrics of some kinds."""
     metrics = path / "metrics.jsonl"
