@@ -26,6 +26,7 @@ from launch.papers import (
     brunton2013,
     derakhshan2010,
     jumper_baselines,
+    saederup2010,
     sdu_baselines,
     szurkowski2021,
     tournament,
@@ -35,13 +36,8 @@ from launch.papers.cell import Cell, Item
 PAPERS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        alhajry2012,
-        brunton2013,
-        derakhshan2010,
-        jumper_baselines,
-        sdu_baselines,
-        szurkowski2021,
-        tournament,
+        *(alhajry2012, brunton2013, derakhshan2010, jumper_baselines),
+        *(saederup2010, sdu_baselines, szurkowski2021, tournament),
     )
 }
 

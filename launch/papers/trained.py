@@ -65,6 +65,13 @@ def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["kind"] in kinds]
 
 
+def described(path: pathlib.Path) -> dict[str, str]:
+    """What a run's report says of what was learned, by name."""
+    _, _, section = (path / "report.md").read_text().partition("## Learned")
+    lines = [line.strip("| ").split("|") for line in section.partition("##")[0].splitlines() if line.startswith("| ")]
+    return {name.strip(): value.strip() for name, value in lines[1:]}
+
+
 def cells(
     path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, float]], *, by_seat: bool = False
 ) -> list[Cell]:
