@@ -18,7 +18,7 @@ from boardrl import players, registry
 from boardrl.game import Game
 from boardrl.players import Player
 from launch import tournament
-from launch.papers import trained
+from launch.papers import derakhshan2010, saederup2010, trained
 from launch.papers.cell import Cell, Item
 
 GAMES, QUICK = 1_200, 12  # of each player
@@ -46,9 +46,11 @@ class Learner(NamedTuple):
     rules: str = ""  # that it is trained by; none: those that it plays by
     items: tuple[str, ...] = ()  # runs of its paper's items that are taken instead, where they are finished
     flags: Mapping[str, Any] = {}
+    quick_flags: Mapping[str, Any] = {}
     search: str = ""  # a player of which the run is the net
 
 
+RECIPE = "reward_recipe(preset=derakhshan2010,training_games={})"
 OURS = Learner("td_lambda", 15_000, 600, items=("alhajry2012-best-100000",))
 LEARNERS = {
     "TD(λ), alhajry2012": Learner(
@@ -63,6 +65,24 @@ LEARNERS = {
     ),
     "Q-table, derakhshan2010": Learner(
         "q_table", 50_000, 1_000, "derakhshan2010", items=("derakhshan2010-200000",), flags={"games_per_update": 1_000}
+    ),
+    "QLGA, derakhshan2010": Learner(
+        "genetic",
+        6 * derakhshan2010.GENERATION_GAMES,
+        200,
+        "derakhshan2010",
+        items=(f"derakhshan2010-evolve-{derakhshan2010.ITEMS['evolve'].games * derakhshan2010.GENERATION_GAMES}",),
+        flags={"genome": RECIPE.format(20_000), "log_every": 1},
+        quick_flags={"genome": RECIPE.format(1_000), "log_every": 1, "games_per_generation": 100},
+    ),
+    "NNGA, saederup2010": Learner(
+        "genetic",
+        300 * saederup2010.GAMES,
+        2 * saederup2010.GAMES,
+        "saederup2010",
+        "sdu_java",
+        (f"saederup2010-{saederup2010.GENERATIONS * saederup2010.GAMES}",),
+        {"log_every": 1},
     ),
     "DQN, ours": Learner("dqn", 4_000, 300, rules="sdu_java"),
     "TD(λ), ours": OURS,
@@ -100,11 +120,10 @@ def _path(learner: Learner, rules: str, seed: int, *, quick: bool) -> pathlib.Pa
     games = learner.quick if quick else learner.games
     # Measured as little as a training can be: the tournament measures.
     schedule = {"evaluate_against": "random", "evaluate_every": games, "evaluate_games": 1, "final_games": 1}
-    flags = {"game": game, "algo": learner.algo, "games": games, **schedule, **learner.flags}
+    own = learner.quick_flags or learner.flags if quick else learner.flags
+    flags = {"game": game, "algo": learner.algo, "games": games, **schedule, **own}
     if learner.preset:
         flags["preset"] = learner.preset
-    if quick and "games_per_update" in flags:
-        flags["games_per_update"] = min(flags["games_per_update"], games)
     return trained.run(f"tournament-{learner.algo}-{learner.preset or 'ours'}-{rules}", seed, flags)
 
 
