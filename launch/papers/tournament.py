@@ -51,7 +51,7 @@ class Learner(NamedTuple):
 
 
 RECIPE = "reward_recipe(preset=derakhshan2010,training_games={})"
-OURS = Learner("td_lambda", 15_000, 600, items=("alhajry2012-best-100000",))
+OURS = Learner("td_lambda", 15_000, 100, items=("alhajry2012-best-100000",))
 LEARNERS = {
     "TD(λ), alhajry2012": Learner(
         "td_lambda", 15_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig2-100000",), {"opponents": ""}
@@ -84,7 +84,7 @@ LEARNERS = {
         (f"saederup2010-{saederup2010.GENERATIONS * saederup2010.GAMES}",),
         {"log_every": 1},
     ),
-    "DQN, ours": Learner("dqn", 4_000, 300, rules="sdu_java"),
+    "DQN, ours": Learner("dqn", 4_000, 50, rules="sdu_java"),
     "TD(λ), ours": OURS,
     "TD(λ), ours, depth 2": OURS._replace(search="maxn(depth=2,net={})"),
 }
