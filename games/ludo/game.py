@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
-from games.ludo import picture, text
+from games.ludo import best, picture, text
 from games.ludo.encode import ACTION_ENCODINGS, ENCODINGS
 from games.ludo.events import CAUSES, EVENTS
 from games.ludo.rules import LudoRules
@@ -63,6 +64,15 @@ class Ludo(LudoRules):
     move_text = text.move_text
     draw = picture.draw
     show = picture.show
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """`best`: the net of `ludo_best`, on boards of the size that it was trained on."""
+        return {"best": best.value} if best.fits(self) else {}
+
+    @property
+    def named_players(self) -> dict[str, str]:
+        return {"ludo_best": "greedy(value=best)"} if best.fits(self) else {}
 
     @property
     def printed(self) -> dict[str, dict[str, float]]:
