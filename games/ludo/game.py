@@ -45,6 +45,12 @@ class Ludo(LudoRules):
             "final_games": 20_000,
         },
         # With steps that grow smaller, and experiments to the end.
+        "genetic": {
+            "games": 480_000,
+            "genome": "truth_table(encoding=saederup)",
+            "games_per_generation": 3_200,
+            "evaluate_against": "random,mixed",
+        },
         "q_strategies": {
             "preset": "alhajry2012",
             "games": 20_000,
