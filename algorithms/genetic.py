@@ -29,6 +29,7 @@ from boardrl.players import HostPlayer
 from boardrl.policy import Policy
 
 SHOWN = 20  # names of genes in a sentence at most
+OPENING = 6  # moves at random where nothing else is: the same two players would play the same game again and again
 ON_HOST = True  # `update` calls compiled games and what a genome brings along
 
 
@@ -41,7 +42,9 @@ class Config:
     genome: str = setting("", "what genes mean; empty: truth_table where the game has what it needs, else weights")
     population: int = setting(16, "members of each island")
     games_per_generation: int = setting(2000, "games of each island between one ranking and the next")
-    opening: int = setting(0, "moves at random that each of these games begins with; needed where nothing else is")
+    opening: int | None = setting(
+        None, f"moves at random that each of these games begins with; none: {OPENING} where there are no dice"
+    )
     memory: float = setting(
         0.9, "what a member's earlier generations count in its fitness, against the one after; 0: nothing"
     )
@@ -114,7 +117,7 @@ def check(config: Config, game: Game[Any]) -> None:
         shares=("memory", "mutated", "mutation_least", "mutation_most"),
         counts=("games", "population", "games_per_generation", "parents", "children", "islands", "migrate_every"),
     )
-    if config.opening < 0:
+    if config.opening is not None and config.opening < 0:
         raise UserError(f"--opening={config.opening} is no number of moves: expected 0 or more")
     for name in ("parents", "children"):
         if getattr(config, name) > config.population:
@@ -205,11 +208,12 @@ def update(
     ]
     seating = np.concatenate(played)
     seed = int(seeds[-1])
+    opening = (0 if game.spec.num_outcomes else OPENING) if config.opening is None else config.opening
     if tables := _tables(made, game):
-        returns = tables.play(params, seating, opening=config.opening, seed=seed)
+        returns = tables.play(params, seating, opening=opening, seed=seed)
     else:
         members = [made.policy(game, _member(params, index)) for index in range(len(vectors))]
-        returns = matches.play(game, members, opponents, seating, opening=config.opening, seed=seed)
+        returns = matches.play(game, members, opponents, seating, opening=opening, seed=seed)
     points = matches.points(returns, seating, len(vectors))
 
     # 4. Fitness: the mean over a member's generations, the earlier ones discounted.

@@ -1,4 +1,4 @@
-"""Learners of action values and a population, killed at a random moment: they end with the bits of a run that was never stopped."""
+"""Learners of action values and a population, killed at a random moment: the same bits as a run never stopped."""
 
 import json
 import random
