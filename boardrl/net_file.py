@@ -41,6 +41,11 @@ def save(path: pathlib.Path, described: NetFile, params: ScaledParams) -> None:
     atomic.write(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 
+def trained_on(path: pathlib.Path) -> str:
+    """The game by whose rules the net of a file that can be loaded was trained."""
+    return str(json.loads(path.read_text())["game"])
+
+
 def load(path: pathlib.Path, game: Game[Any]) -> tuple[Scaled, ScaledParams]:
     """The value of a file and its parameters, in NumPy, for a game that is observed as the one it was trained on."""
     try:

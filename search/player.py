@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import options, registry
+from boardrl import net_file, options, registry
 from boardrl.game import CHANCE, Game
 from boardrl.players import Learned, Player
 from search import evaluation, kinds, line, searchers, walk
@@ -113,6 +113,9 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
         return found
 
     evaluator, facet = evaluation.choose(game, asked, kind, budget, load=noted)
+    if asked.net and not others and pathlib.Path(asked.net).is_file():
+        trained_on = net_file.trained_on(pathlib.Path(asked.net))
+        others += [trained_on] if trained_on != registry.describe(game) else []
     searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
     return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
 

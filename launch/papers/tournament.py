@@ -14,14 +14,15 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from boardrl import players, registry
+from boardrl import net_file, players, registry
 from boardrl.game import Game
 from boardrl.players import Player
+from games.ludo import best
 from launch import tournament
 from launch.papers import derakhshan2010, saederup2010, trained
 from launch.papers.cell import Cell, Item
 
-GAMES, QUICK = 1_200, 12  # of each player
+GAMES, QUICK = 800, 12  # of each player
 SCRIPTED = (
     "random",
     "defensive",
@@ -33,7 +34,7 @@ SCRIPTED = (
     "pacifistic",
     "fifo",
 )
-NAMED = ("ludo_best",)  # that the game may offer by name
+BEST = {"ludo_best": "ludo_best", "ludo_best, depth 2": f"maxn(depth=2,net={best.PATH})"}  # ours, alone and in a search
 
 
 class Learner(NamedTuple):
@@ -47,17 +48,15 @@ class Learner(NamedTuple):
     items: tuple[str, ...] = ()  # runs of its paper's items that are taken instead, where they are finished
     flags: Mapping[str, Any] = {}
     quick_flags: Mapping[str, Any] = {}
-    search: str = ""  # a player of which the run is the net
 
 
-RECIPE = "reward_recipe(preset=derakhshan2010,training_games={})"
-OURS = Learner("td_lambda", 15_000, 100, items=("alhajry2012-best-100000",))
+RECIPE = "reward_recipe(preset=derakhshan2010,training_games=1000)"  # for a first look
 LEARNERS = {
     "TD(λ), alhajry2012": Learner(
-        "td_lambda", 15_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig2-100000",), {"opponents": ""}
+        "td_lambda", 10_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig2-100000",), {"opponents": ""}
     ),
     "Q-learner, alhajry2012": Learner(
-        "q_strategies", 20_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig5-100000",), {"opponents": ""}
+        "q_strategies", 15_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig5-100000",), {"opponents": ""}
     ),
     "DQN, szurkowski2021": Learner("dqn", 250, 20, "szurkowski2021", "sdu_java"),
     "Durocher's table, szurkowski2021": Learner(
@@ -68,25 +67,24 @@ LEARNERS = {
     ),
     "QLGA, derakhshan2010": Learner(
         "genetic",
-        6 * derakhshan2010.GENERATION_GAMES,
+        8 * derakhshan2010.GENERATION_GAMES,
         200,
         "derakhshan2010",
-        items=(f"derakhshan2010-evolve-{derakhshan2010.ITEMS['evolve'].games * derakhshan2010.GENERATION_GAMES}",),
-        flags={"genome": RECIPE.format(20_000), "log_every": 1},
-        quick_flags={"genome": RECIPE.format(1_000), "log_every": 1, "games_per_generation": 100},
+        items=("derakhshan2010-evolved-200000",),
+        flags={**derakhshan2010.OURS, "log_every": 1},
+        quick_flags={**derakhshan2010.OURS, "genome": RECIPE, "log_every": 1, "games_per_generation": 100},
     ),
     "NNGA, saederup2010": Learner(
         "genetic",
-        300 * saederup2010.GAMES,
+        200 * saederup2010.GAMES,
         2 * saederup2010.GAMES,
         "saederup2010",
         "sdu_java",
         (f"saederup2010-{saederup2010.GENERATIONS * saederup2010.GAMES}",),
         {"log_every": 1},
     ),
-    "DQN, ours": Learner("dqn", 4_000, 50, rules="sdu_java"),
-    "TD(λ), ours": OURS,
-    "TD(λ), ours, depth 2": OURS._replace(search="maxn(depth=2,net={})"),
+    "DQN, ours": Learner("dqn", 3_000, 50, rules="alhajry2012"),
+    "TD(λ), ours": Learner("td_lambda", 10_000, 100, rules="alhajry2012", items=("alhajry2012-best-100000",)),
 }
 
 
@@ -95,10 +93,12 @@ def play(rules: str, games: int, seed: int) -> Sequence[Cell]:
     game = registry.make(f"ludo:rules={rules}")
     quick = games < GAMES
     seated = players.make_all(SCRIPTED, game)
-    seated += players.make_all([name for name in NAMED if name in players.known(game)], game)
+    made_by = net_file.trained_on(best.PATH)
+    for name, one in BEST.items():
+        seated.append(dataclasses.replace(players.make(one, game), name=name, trained_on=made_by))
     seated += [_learned(name, learner, rules, game, seed, quick=quick) for name, learner in LEARNERS.items()]
     folder = trained.FOLDER / f"tournament-{rules}-{games}-s{seed}"
-    text = ",".join([*SCRIPTED, *LEARNERS])
+    text = ",".join([*SCRIPTED, *BEST, *LEARNERS])
     numbers = tournament.play(game, seated, folder, games=games, seed=seed, text=text)
     best_first = sorted(numbers["players"], key=lambda player: -player["rating"])
     return [Cell(row["name"], "rating", "Elo", row["rating"], row["low"], row["high"]) for row in best_first]
@@ -106,8 +106,7 @@ def play(rules: str, games: int, seed: int) -> Sequence[Cell]:
 
 def _learned(name: str, learner: Learner, rules: str, game: Game[Any], seed: int, *, quick: bool) -> Player:
     path = _path(learner, learner.rules or rules, seed, quick=quick)
-    text = learner.search.format(path) if learner.search else str(path)
-    return dataclasses.replace(players.make(text, game), name=name)
+    return dataclasses.replace(players.make(str(path), game), name=name)
 
 
 def _path(learner: Learner, rules: str, seed: int, *, quick: bool) -> pathlib.Path:

@@ -52,6 +52,7 @@ def test_a_finished_run_of_the_paper_is_taken_and_else_a_short_one_trained(tmp_p
 def test_the_table_is_that_of_the_tournament(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tournament, "SCRIPTED", ("random", "pacifistic"))
     monkeypatch.setattr(tournament, "LEARNERS", {})
+    monkeypatch.setattr(tournament, "BEST", {})
     cells = tournament.play("sdu_java", 6, 0)
     folder = pathlib.Path(tmp_path / "tournament-sdu_java-6-s0")
     stored = json.loads((folder / "ratings.json").read_text())
