@@ -79,9 +79,9 @@ def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> t
             f"net={asked.net!r} does not exist; expected a run directory, a checkpoint in it or a file of launch.export"
         )
     if path.is_file():
-        value, params = net_file.load(path, game)
+        net, params = net_file.load(path, game)
         return evaluators.learned(
-            game, value, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered
+            game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered
         )
     found = load(path)
     policy = players.fit(found, game, f"net={asked.net!r}").policy
