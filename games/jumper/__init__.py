@@ -106,7 +106,7 @@ class Jumper(Rules):
             "evaluate_every": 20_000,
             "evaluate_games": 500,
             "evaluate_opening": 6,
-        }
+        },
     }
     strategies = {"corner": players.corner, "linear": players.linear}
     encodings = {"brunton2013": brunton2013, "own_first": own_first}
