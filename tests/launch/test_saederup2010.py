@@ -56,3 +56,13 @@ def test_two_against_two(monkeypatch):
     assert test.ours == pytest.approx(72.56, abs=0.2)
     quick, *_ = saederup2010.table_4(150, 0)
     assert quick.paper is None  # a shorter evolution is not held against the paper's
+
+
+def test_compiled_matches_have_the_same_seats_and_points():
+    random = sdu_matches.players.make("random", Ludo(rules="sdu_java"))
+    returns = sdu_matches.by_seat_compiled(random, 50, 0)
+    assert returns.shape == (4, 50)
+    assert 0.3 < returns.mean() < 1.3  # SemiSmart is stronger
+    mine, theirs = sdu_matches.team_compiled(random, sdu_matches.opponent(), 20, 0)
+    np.testing.assert_array_equal(mine + theirs, 6 * 20)
+    assert mine.mean() < theirs.mean()
