@@ -164,7 +164,7 @@ def run(generations: int, seed: int, *, close_up: bool = False) -> pathlib.Path:
         "preset": PRESET,
         "games": generations * GAMES,
         "evaluate_against": OPPONENT,
-        "evaluate_every": GAMES * (1 if close_up else max(1, generations // 66)),
+        "evaluate_every": GAMES * max(1, generations // (50 if close_up else 66)),
         "evaluate_games": 2_000,
         "final_games": 10_000,
         "log_every": 1 if close_up else 10,
