@@ -186,7 +186,7 @@ def update(
         vectors[:] = np.concatenate([_first_island(config, genes, rng) for rng in rngs])
         born = moved = np.arange(len(vectors))
     else:
-        births = _births(config, genes, islands, vectors, fitness, generation, rngs)
+        births = _births(config, genes, islands, vectors, standing(fitness, weight), generation, rngs)
         moved = np.flatnonzero(births.source != np.arange(len(vectors)))
         for leaf in (vectors, *jax.tree.leaves(params)):
             leaf[moved] = leaf[births.source[moved]]
@@ -255,7 +255,19 @@ def describe(config: Config, game: Game[Any], state: TrainState) -> dict[str, st
 
 def best(state: TrainState) -> int:
     """The number of the fittest member."""
-    return int(breeding.ranked(np.asarray(state.fitness))[0])
+    return int(breeding.ranked(standing(np.asarray(state.fitness), np.asarray(state.weight)))[0])
+
+
+def standing(fitness: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """[M] the fitness by which members are ranked: drawn to the mean where it rests on few generations.
+
+        s = m + (f − m) w / (w + 1)
+
+    so that a newcomer's luck in its first games does not put it above those who have proved themselves. Without memory
+    all weights are alike, and so is the order.
+    """
+    mean = fitness.mean()
+    return mean + (fitness - mean) * weight / (weight + 1)
 
 
 class _Births(NamedTuple):
@@ -271,7 +283,7 @@ def _births(
     genes: Genes,
     islands: np.ndarray,
     vectors: np.ndarray,
-    fitness: np.ndarray,
+    fitness: np.ndarray,  # by which members are ranked
     generation: int,
     rngs: list[np.random.Generator],
 ) -> _Births:

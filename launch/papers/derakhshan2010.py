@@ -112,7 +112,7 @@ def evolve(generations: int, seed: int) -> Sequence[Cell]:
         f"evolved here, {generations} generations": learned(amount, seed, recipe, name=f"{PRESET}-evolved"),
         "generation 81": learned(amount, seed),
     }.items():
-        returns = sdu_matches.by_seat(dataclasses.replace(player, name=name), FINAL_GAMES, seed)
+        returns = sdu_matches.by_seat_compiled(dataclasses.replace(player, name=name), FINAL_GAMES, seed)
         held = {"paper": FIGURE_6[1], "paper_error": READ_OFF} if amount == max(FIGURE_4) else {}
         cells += _one_against_three(name, returns, held)
     return cells

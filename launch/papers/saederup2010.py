@@ -104,7 +104,7 @@ def figure_3(generations: int, seed: int) -> Sequence[Cell]:
     """Points of the fittest against three SemiSmart by generation, drawn over the whole evolution."""
     path = run(generations, seed)
     _draw(path, "NNGA by generation")
-    returns = sdu_matches.by_seat(_load(path), min(FINAL_GAMES, max(GAMES, generations)), seed)
+    returns = sdu_matches.by_seat_compiled(_load(path), min(FINAL_GAMES, max(GAMES, generations)), seed)
     held = {"paper": FIGURE_3[GENERATIONS], "paper_error": READ_OFF} if generations == GENERATIONS else {}
     row = f"generation {generations:,}"
     return [
@@ -147,10 +147,10 @@ def ours(generations: int, seed: int) -> Sequence[Cell]:
     games = min(FINAL_GAMES, 100 * generations)
     cells = []
     for name, player in {"truth table by our settings": evolved, "ludo_best": best}.items():
-        returns = sdu_matches.by_seat(dataclasses.replace(player, name=name), games, seed)
+        returns = sdu_matches.by_seat_compiled(dataclasses.replace(player, name=name), games, seed)
         cells.append(Cell(name, "from seat 0", "points", *sdu_matches.points(returns[:1]), paper=FIGURE_3[GENERATIONS]))
         cells.append(Cell(name, "seats rotated", "points", *sdu_matches.points(returns)))
-        mine, _ = sdu_matches.team(dataclasses.replace(player, name=name), sdu_matches.opponent(), games // 10, seed)
+        mine, _ = sdu_matches.team_compiled(player, sdu_matches.opponent(), games // 10, seed)
         two = mean(mine * MATCH_GAMES / (games // 10))
         cells.append(Cell(name, f"two against two {OPPONENT}", "points", *two, paper=TABLES["table4"][0]))
     return cells
@@ -164,7 +164,7 @@ def run(generations: int, seed: int, *, close_up: bool = False) -> pathlib.Path:
         "preset": PRESET,
         "games": generations * GAMES,
         "evaluate_against": OPPONENT,
-        "evaluate_every": GAMES * (1 if close_up else max(1, generations // 66)),
+        "evaluate_every": GAMES * max(1, generations // (50 if close_up else 66)),
         "evaluate_games": 2_000,
         "final_games": 10_000,
         "log_every": 1 if close_up else 10,

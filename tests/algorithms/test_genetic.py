@@ -170,6 +170,14 @@ def test_what_is_remembered_counts_less_and_less(threshold):
     assert float(then.weight[stays]) == pytest.approx(1.5)
 
 
+def test_a_newcomers_luck_counts_half():
+    """m = 1; the newcomer stands at 1 + 2 · 1/2, the one of nine generations at 1 + 1.5 · 9/10."""
+    standing = genetic.standing(np.array([3.0, 2.5, -2.5]), np.array([1.0, 9.0, 9.0]))
+    np.testing.assert_allclose(standing, [1 + 2 * 0.5, 1 + 1.5 * 0.9, 1 - 3.5 * 0.9])
+    fitness = np.array([1.4, 1.7, 1.2, 1.6])
+    assert np.argsort(genetic.standing(fitness, np.ones(4))).tolist() == np.argsort(fitness).tolist()
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -82,3 +82,20 @@ def test_the_picture_has_its_size_from_the_first_moment_on(begun):
     )
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", png[16:24]) == (880, 880)
+
+
+def test_of_a_population_the_best_mean_and_worst_are_drawn_in_place_of_a_loss():
+    ax = Figure().subplots()
+    rows = [{"games": games, "best": 2.0 + games, "mean": 1.5, "worst": 1.0 - games} for games in (0, 1)]
+    plots.draw_progress(ax, rows)
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in ax.get_lines()}
+    assert drawn == {"best": [[0, 2], [1, 3]], "mean": [[0, 1.5], [1, 1.5]], "worst": [[0, 1], [1, 0]]}
+    assert ax.get_ylabel() == "points a game"
+    other = Figure().subplots()
+    plots.draw_progress(other, [{"games": 0, "loss": 0.5}])
+    assert other.get_ylabel() == "loss"
+
+
+def test_a_curve_of_points_has_the_printed_ones_within_it():
+    picture = plots.points_curve([0, 10], [1.0, 2.0], "t", {"paper": [(5, 1.5), (99, 9.0)]}, x_label="x", y_label="y")
+    assert picture.startswith(b"\x89PNG")
