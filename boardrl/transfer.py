@@ -18,24 +18,20 @@ def transfer(
 ) -> tuple[Policy, HostPlayer | None]:
     """The policy, and the host player if there is one, of what was learned in one game, for another.
 
-    The other must be the same game with other options, and its parameters must have the same shapes.
+    The other must be the same game with other options, and what was learned must have the shapes that it needs.
     """
     texts = [registry.describe(game) for game in (own, other)]
     if len({text.partition(":")[0] for text in texts}) > 1:
         raise UserError(f"{texts[0]} is another game than {texts[1]}")
     algorithm.check(settings, other)
-    had, wanted = (_shapes(algorithm, settings, game) for game in (own, other))
-    if had != wanted:
-        raise UserError(f"what was learned for {texts[0]} has other shapes than {texts[1]} needs")
-    host = algorithm.player(settings, other, state) if hasattr(algorithm, "player") else None
-    return algorithm.policy(settings, other, state), host
-
-
-def _shapes(algorithm: Any, settings: Any, game: Game[Any]) -> Any:
-    """What can be compared of the parameters of a policy."""
-
-    def params() -> Any:
-        return algorithm.policy(settings, game, algorithm.init(settings, game, jax.random.key(0))).params
-
-    leaves, structure = jax.tree.flatten(jax.eval_shape(params))
-    return structure, [(leaf.shape, leaf.dtype) for leaf in leaves]
+    try:
+        policy = algorithm.policy(settings, other, state)
+        shape = jax.eval_shape(policy.apply, policy.params, other.init()).shape
+        host = algorithm.player(settings, other, state) if hasattr(algorithm, "player") else None
+    except UserError:
+        raise
+    except Exception as error:  # as nets, tables and JAX each have their own for shapes that do not fit
+        raise UserError(f"what was learned has other shapes than {texts[1]} needs") from error
+    if shape != (other.spec.num_actions,):
+        raise UserError(f"what was learned knows {shape[0]} actions, and {texts[1]} has {other.spec.num_actions}")
+    return policy, host

@@ -80,9 +80,7 @@ def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> t
         )
     if path.is_file():
         net, params = net_file.load(path, game)
-        return evaluators.learned(
-            game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered
-        )
+        return evaluators.learned(game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered)
     found = load(path)
     policy = players.fit(found, game, f"net={asked.net!r}").policy
     value = getattr(policy.apply, "value", None)

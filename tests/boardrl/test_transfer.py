@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import pathlib
 import types
@@ -11,7 +12,7 @@ import pytest
 
 from boardrl import players
 from boardrl.errors import UserError
-from boardrl.policy import Policy, Uniform
+from boardrl.policy import Policy
 from boardrl.run import Learned
 from boardrl.transfer import transfer
 from games.pig import Pig
@@ -24,10 +25,19 @@ def check(settings, game):
         raise UserError("target=50 is too far for it")
 
 
+@dataclasses.dataclass(frozen=True)
+class Ahead:
+    """Rolls or holds by its lead, weighed by what was learned for each seat."""
+
+    game: Pig
+
+    def __call__(self, params, state):
+        return jnp.stack([params @ state.scores.astype(jnp.float32), jnp.float32(0.0)])
+
+
 ALGORITHM = types.SimpleNamespace(
     check=check,
-    init=lambda settings, game, key: jnp.zeros(game.spec.num_players),
-    policy=lambda settings, game, state: Policy(Uniform(game), state),
+    policy=lambda settings, game, state: Policy(Ahead(game), state),
 )
 OWN, STATE = Pig(target=20), jnp.array([1.0, 2.0])
 
@@ -48,7 +58,7 @@ def test_what_fits_plays_by_other_rules_and_says_so(tmp_path, capsys):
     game = Pig(target=30)
     player, _ = lineup.make(f"{tmp_path},random", game)
     assert player.trained_on == "pig:target=20"
-    assert player.policy.apply == Uniform(game)
+    assert player.policy.apply == Ahead(game)
     assert player.policy.params.tolist() == [1.0, 2.0]
     line = f"player '{tmp_path}' was trained on pig:target=20 and plays pig:target=30\n"
     assert capsys.readouterr().err == line
@@ -57,7 +67,7 @@ def test_what_fits_plays_by_other_rules_and_says_so(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("game", "why"),
     [
-        (Pig(players=3, target=20), "what was learned for pig:target=20 has other shapes than pig:players=3,target=20"),
+        (Pig(players=3, target=20), "what was learned has other shapes than pig:players=3,target=20 needs"),
         (TicTacToe(), "pig:target=20 is another game than tic_tac_toe"),
         (Pig(target=50), "target=50 is too far for it"),
     ],
