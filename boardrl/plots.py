@@ -90,32 +90,30 @@ def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> 
 
 
 def ratings(players: Sequence[Row], title: str) -> bytes:
-    """A PNG of ratings with their intervals, the best on top; a row has a name, `rating`, `low` and `high`."""
-    rows = sorted(players, key=lambda row: row["rating"])
-    figure = _figure(title, (8, 1.3 + 0.3 * len(rows)))
+    """A PNG of ratings with their intervals; a row has a name, `rating`, `low` and `high`."""
+    height = 1.3 + 0.3 * len(players)
+    figure = _figure(title, (8, height))
     ax = figure.subplots()
+    draw_ratings(ax, players)
+    _tidy(ax)
+    ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
+    figure.subplots_adjust(left=0.36, right=0.97, top=1 - 0.5 / height, bottom=0.55 / height)
+    return _png(figure)
+
+
+def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
+    """A dot and a line for its interval in a row of its own for each player, the best on top."""
+    rows = sorted(players, key=lambda row: row["rating"])
     for place, row in enumerate(rows):
         low, high = row["low"], row["high"]
         ax.plot([low, high], [place, place], color=COLOURS[0], linewidth=2.2, solid_capstyle="round")
         ax.plot(row["rating"], place, color=COLOURS[0], marker="o", markersize=5)
-        ax.annotate(
-            f"{row['rating']:.0f}",
-            (high, place),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=INK,
-        )
+        offset = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
+        ax.annotate(f"{row['rating']:.0f}", (high, place), (6, 0), **offset)
     ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
     ax.set_ylim(-0.7, len(rows) - 0.3)
     ax.set_xlabel("rating (Elo scale, mean 1500) with its 95 % interval", color=INK)
     ax.margins(x=0.08)
-    _tidy(ax)
-    ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
-    height = 1.3 + 0.3 * len(rows)
-    figure.subplots_adjust(left=0.33, right=0.97, top=1 - 0.5 / height, bottom=0.55 / height)
-    return _png(figure)
 
 
 def _shortened(name: str) -> str:

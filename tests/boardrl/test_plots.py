@@ -26,6 +26,23 @@ ROWS = [
 ]
 
 
+def test_ratings_are_drawn_with_their_intervals_the_best_on_top():
+    players = [
+        {"name": "good", "rating": 1600.0, "low": 1580.0, "high": 1630.0},
+        {"name": "runs/" + 40 * "x" + "-s0", "rating": 1400.0, "low": 1370.0, "high": 1420.0},
+    ]
+    ax = Figure().subplots()
+    plots.draw_ratings(ax, players)
+    lines = [line.get_xydata().tolist() for line in ax.get_lines()]
+    assert lines == [[[1370, 0], [1420, 0]], [[1400, 0]], [[1580, 1], [1630, 1]], [[1600, 1]]]
+    low, high = (label.get_text() for label in ax.get_yticklabels())
+    assert high == "good"
+    assert low.startswith("runs/x")
+    assert low.endswith("x-s0")
+    assert len(low) == plots.LONGEST_NAME
+    assert [text.get_text() for text in ax.texts] == ["1400", "1600"]
+
+
 def test_strength_is_drawn_with_its_interval_for_each_opponent():
     ax = Figure().subplots()
     plots.draw_strength(ax, ROWS, {"hold": {"smith1999": 0.35}})
