@@ -190,4 +190,9 @@ def games_per_update(config: Config) -> int:
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The greedy player of what was learned."""
-    return Policy(tabular.Best(coding(config, game)), state.table)
+    return Policy(greedy(config, game), state.table)
+
+
+def greedy(config: Config, game: Game[Any]) -> tabular.Best:
+    """The function of the greedy player, of which a table is the parameters."""
+    return tabular.Best(coding(config, game))

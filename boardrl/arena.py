@@ -82,7 +82,8 @@ def match(
     """
     num_players = game.spec.num_players
     if len(players) != num_players:
-        raise UserError(f"{game.spec.name} is played by {num_players}, but {len(players)} players were given")
+        more = "; a tournament takes any number from two on" if len(players) > num_players else ""
+        raise UserError(f"{game.spec.name} is played by {num_players}, but {len(players)} players were given{more}")
     lineup = make_all(players, game)
     seats = np.arange(num_players)
     rotations = (seats[None, :] - seats[:, None]) % num_players
@@ -131,8 +132,7 @@ def play(
     """
     if num_games < 1:
         raise UserError(f"games={num_games} is no match; expected at least 1")
-    if not 0 <= seed < 2**32:
-        raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
+    check_seed(seed)
     if not 0 <= opening <= game.spec.max_steps:
         most = f"{game.spec.max_steps:,}, the length of the longest game"
         raise UserError(f"opening={opening} is no number of moves to begin with; expected 0 to {most}")
@@ -151,6 +151,12 @@ def play(
             resumed(len(known))
         host_match.play(game, players, seed=seed, opening=opening, tick=tick, processes=processes, record=record)
     return record.played()
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that is none."""
+    if not 0 <= seed < 2**32:
+        raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
 
 
 class _Lanes:

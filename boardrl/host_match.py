@@ -73,10 +73,13 @@ def _is_registered(game: Game[Any]) -> bool:
 def _play_here(
     game: Game[Any], players: Sequence[Player], left: Sequence[tuple[int, np.ndarray]], seed: int, opening: int
 ) -> Generator[tuple[int, Result]]:
-    seated = [players_.remake(player, game) if player.text else player for player in players]
+    lineup = [players_.remake(player, game) if player.text else player for player in players]
     with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
+        policies = Policies(lineup)
         for index, row in left:
-            yield index, play_game(game, [seated[number] for number in row], seed=seed, index=index, opening=opening)
+            seated = [lineup[number] for number in row]
+            result = play_game(game, seated, seed=seed, index=index, opening=opening, policies=policies)
+            yield index, result
 
 
 # --- one game ---------------------------------------------------------------------------------------------------------
@@ -90,13 +93,18 @@ def play_game(
     index: int,
     opening: int = 0,
     watch: Watch | None = None,
+    policies: Policies | None = None,
 ) -> Result:
-    """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step."""
+    """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step.
+
+    Args:
+      policies: those of all who play in some game of a match, so that one program is compiled for all its lineups.
+    """
     rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # the dice's, the seats'
     for player in seated:
         if player.host is not None:
             player.host.reset()
-    table = _Table(game, seated, rngs)
+    table = _Table(game, seated, rngs, policies or Policies(seated))
     now, steps, asked = _start(game), 0, False
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         opens = steps < opening
@@ -157,16 +165,30 @@ class _Made(NamedTuple):
             watch(Made(int(actors[index]), int(moves[index]), state, position))
 
 
+class Policies:
+    """The policies of some players, without copies."""
+
+    def __init__(self, players: Sequence[Player]) -> None:
+        mine = [player for player in players if player.policy is not None]
+        mine.sort(key=lambda player: player.name)  # so that whoever sits where, it is the same compiled code
+        self.distinct, numbers = distinct([policy for player in mine if (policy := player.policy)])
+        self._numbers = {id(player): int(number) for player, number in zip(mine, numbers, strict=True)}
+
+    def number(self, player: Player) -> int:
+        """Which policy a player follows, or HOST."""
+        return self._numbers.get(id(player), HOST)
+
+
 class _Table:
     """Plays what needs no host player, many steps in one call of compiled code, as each call has its price."""
 
-    def __init__(self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator]) -> None:
+    def __init__(
+        self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator], policies: Policies
+    ) -> None:
         self.game, self.rngs = game, rngs
-        seats = [seat for seat, player in enumerate(seated) if player.policy is not None]
-        seats.sort(key=lambda seat: seated[seat].name)  # so that whoever sits where, it is the same compiled code
-        self.policies, numbers = distinct([policy for seat in seats if (policy := seated[seat].policy)])
-        self.numbers = np.full(len(seated), HOST, np.int32)  # [P] which policy a seat follows
-        self.numbers[seats] = numbers
+        self.policies = policies.distinct
+        self.numbers = np.array([policies.number(player) for player in seated], np.int32)  # [P]
+        seats = (self.numbers != HOST).nonzero()[0].tolist()
         # [1 + P, AHEAD] drawn ahead from the streams of those who take part, the dice first.
         self.uniform = np.zeros((len(rngs), AHEAD), np.float32)
         for stream in [0] * bool(game.spec.num_outcomes) + [1 + seat for seat in seats]:
@@ -339,9 +361,12 @@ def work(connection: Any) -> None:
         game = registry.make(task["game"])
         with trust.granted(task["trusted"]):
             lineup = players_.make_all(task["players"], game)
+        policies = Policies(lineup)
         while asked := _next_game(connection):
             seated = [lineup[number] for number in asked["seating"]]
-            result = play_game(game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"])
+            result = play_game(
+                game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"], policies=policies
+            )
             send({"index": asked["index"], "result": result})
     except UserError as error:
         send({"mistake": str(error)})

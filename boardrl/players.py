@@ -50,6 +50,7 @@ class Player:
     policy: Policy | None = None
     host: HostPlayer | None = None
     text: str = ""
+    trained_on: str = ""  # the game whose rules it was trained by, where it plays by others
 
     def __post_init__(self) -> None:
         if (self.policy is None) == (self.host is None):
@@ -167,19 +168,40 @@ class Learned(Protocol):
     @property
     def host(self) -> HostPlayer | None: ...  # who plays in place of the policy
 
+    @property
+    def transfer(self) -> Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None: ...  # to other rules
+
+
+class Fitted(NamedTuple):
+    """What was learned, for a game by whose rules it may not have been learned."""
+
+    policy: Policy
+    host: HostPlayer | None
+    trained_on: str  # as a Player has it
+
+
+def fit(found: Learned, game: Game[Any], what: str) -> Fitted:
+    """What was learned, for this game, if it fits; `what` is how the user wrote it."""
+    if found.game == game:
+        return Fitted(found.policy, found.host, "")
+    texts = [registry.describe(one) for one in (found.game, game)]
+    refused = f"{what} learned {texts[0]}, not {texts[1]}"
+    if found.transfer is None:
+        raise UserError(f"{refused}; choose that game or another player")
+    try:
+        return Fitted(*found.transfer(game), texts[0])
+    except UserError as error:
+        raise UserError(f"{refused}, and cannot play it: {error}; choose that game or another player") from None
+
 
 def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learned]) -> Player | None:
     """A maker of players from run directories and their checkpoints: texts that are existing paths."""
     if not text or not os.path.exists(text):
         return None
     found = load(pathlib.Path(text))
-    if found.game != game:
-        raise UserError(
-            f"player {text!r} learned {registry.describe(found.game)}, not {registry.describe(game)}; "
-            "choose that game or another player"
-        )
+    policy, host, trained_on = fit(found, game, f"player {text!r}")
     # The very checkpoint, as a run under way has a newer one soon.
-    return Player(text, None if found.host else found.policy, found.host, text=str(found.path))
+    return Player(text, None if host else policy, host, text=str(found.path), trained_on=trained_on)
 
 
 def _own(text: str, game: Game[Any]) -> Player | None:

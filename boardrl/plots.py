@@ -18,7 +18,9 @@ Row = Mapping[str, Any]
 Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
 
 COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
+POPULATION = ("best", "mean", "worst")  # metrics of algorithms that have a population in place of a loss
 INK, PALE = "#2b2d42", "#b8bcc8"
+LONGEST_NAME = 36  # characters of a label
 MAX_POINTS = 2000  # of one line: more than the picture has pixels for
 
 
@@ -35,7 +37,7 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, pri
     axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
     draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")], printed)
     train = [row for row in metrics if row["kind"] == "train"]
-    draw_line(axes[1], [row["games"] for row in train], [row["loss"] for row in train], "loss")
+    draw_progress(axes[1], train)
     draw_line(axes[2], [row["games"] for row in speed], [row["games_per_second"] for row in speed], "games/s")
     axes[2].set_ylim(bottom=0)
     axes[2].set_xlabel("games trained", color=INK)
@@ -84,6 +86,66 @@ def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> 
         _tidy(ax)
     axes[0].legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
     figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.13, wspace=0.18)
+    return _png(figure)
+
+
+def ratings(players: Sequence[Row], title: str) -> bytes:
+    """A PNG of ratings with their intervals; a row has a name, `rating`, `low` and `high`."""
+    height = 1.3 + 0.3 * len(players)
+    figure = _figure(title, (8, height))
+    ax = figure.subplots()
+    draw_ratings(ax, players)
+    _tidy(ax)
+    ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
+    figure.subplots_adjust(left=0.36, right=0.97, top=1 - 0.5 / height, bottom=0.55 / height)
+    return _png(figure)
+
+
+def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
+    """A dot and a line for its interval in a row of its own for each player, the best on top."""
+    rows = sorted(players, key=lambda row: row["rating"])
+    for place, row in enumerate(rows):
+        low, high = row["low"], row["high"]
+        ax.plot([low, high], [place, place], color=COLOURS[0], linewidth=2.2, solid_capstyle="round")
+        ax.plot(row["rating"], place, color=COLOURS[0], marker="o", markersize=5)
+        offset = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
+        ax.annotate(f"{row['rating']:.0f}", (high, place), (6, 0), **offset)
+    ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.set_xlabel("rating (Elo scale, mean 1500) with its 95 % interval", color=INK)
+    ax.margins(x=0.08)
+
+
+def _shortened(name: str) -> str:
+    """A player's name, its middle left out where it is long."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+
+
+def points_curve(
+    x: Sequence[float],
+    y: Sequence[float],
+    title: str,
+    printed: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x_label: str,
+    y_label: str,
+) -> bytes:
+    """A PNG of one measured line, with the points of papers that lie within it as crosses."""
+    figure = _figure(title, (8, 4.5))
+    ax = figure.subplots()
+    ax.plot(x, y, color=COLOURS[0], linewidth=1.5, marker="o", markersize=3, label="ours")
+    for (name, points), colour in zip(printed.items(), COLOURS[1:], strict=False):
+        inside = [point for point in points if point[0] <= max(x)]
+        if inside:
+            ax.plot(*zip(*inside, strict=True), color=colour, marker="x", linestyle="none", label=name)
+    ax.set_xlabel(x_label, color=INK)
+    ax.set_ylabel(y_label, color=INK)
+    ax.xaxis.set_major_formatter(short)
+    ax.yaxis.set_major_formatter(short)
+    ax.set_xlim(left=0)
+    ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+    _tidy(ax)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.9, bottom=0.12)
     return _png(figure)
 
 
@@ -155,6 +217,20 @@ def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> N
     ax.plot(x[::stride], y[::stride], color=PALE, linewidth=0.8)
     width = max(1, len(y) // 30)
     ax.plot(x[::stride], running_mean(np.asarray(y, float), width)[::stride], color=INK, linewidth=1.6)
+
+
+def draw_progress(ax: Axes, rows: Sequence[Row]) -> None:
+    """The loss; or, of a population, the points of its best, mean and worst member."""
+    games = [row["games"] for row in rows]
+    if not rows or "loss" in rows[0]:
+        draw_line(ax, games, [row["loss"] for row in rows], "loss")
+        return
+    ax.set_ylabel("points a game", color=INK)
+    stride = -(-len(games) // MAX_POINTS)
+    for name, colour in zip(POPULATION, COLOURS, strict=False):
+        values = running_mean(np.array([row[name] for row in rows], float), len(rows) // 60)
+        ax.plot(games[::stride], values[::stride], color=colour, linewidth=1.4, label=name)
+    ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9, ncols=len(POPULATION))
 
 
 def running_mean(values: np.ndarray, width: int) -> np.ndarray:

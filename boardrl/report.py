@@ -14,13 +14,13 @@ from boardrl.run import Run
 HEADER = ("opponent", "games", "win rate", "95 % interval", "draws", "losses", "points", "seed", "printed")
 
 
-def write(run: Run, game: Game[Any], *, status: str) -> None:
+def write(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] | None = None) -> None:
     """Replaces report.md."""
-    run.write("report.md", text(run, game, status=status).encode())
+    run.write("report.md", text(run, game, status=status, learned=learned).encode())
 
 
-def text(run: Run, game: Game[Any], *, status: str) -> str:
-    """The report as Markdown."""
+def text(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] | None = None) -> str:
+    """The report as Markdown; `learned` describes what was, where it can be said in a few numbers."""
     config, rows = run.config, run.logs["metrics.jsonl"]
     seconds = sum(row["seconds"] for row in run.logs["speed.jsonl"])
     timed = sum(row["seconds"] * row["games_per_second"] for row in run.logs["speed.jsonl"])
@@ -47,6 +47,7 @@ def text(run: Run, game: Game[Any], *, status: str) -> str:
             "",
             "![learning curve](learning_curve.png)",
             "",
+            *(["## Learned", "", *_table(("", "value"), list(learned.items())), ""] if learned else []),
             "## Settings",
             "",
             *_table(("setting", "value"), _settings(config["settings"]) + _settings(config["schedule"])),

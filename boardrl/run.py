@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fcntl
+import functools
 import itertools
 import json
 import math
@@ -34,6 +35,7 @@ from boardrl.game import Game
 from boardrl.players import HostPlayer
 from boardrl.policy import Policy
 from boardrl.run_config import FORMAT, read_config, read_settings, versions
+from boardrl.transfer import transfer
 
 CHECKPOINTS = "checkpoints"
 LOGS = tuple(log_rows.CHECKS)
@@ -264,6 +266,7 @@ class Learned(NamedTuple):
     policy: Policy
     path: pathlib.Path  # of the checkpoint
     host: HostPlayer | None = None  # who plays in place of the policy, where the algorithm has somebody
+    transfer: Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None = None  # both for a game of other rules
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
@@ -296,7 +299,8 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
                 print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)
                 continue
             host = algorithm.player(settings, game, state) if hasattr(algorithm, "player") else None
-            return Learned(game, algorithm.policy(settings, game, state), candidate, host)
+            moved = functools.partial(transfer, algorithm, settings, game, state)
+            return Learned(game, algorithm.policy(settings, game, state), candidate, host, moved)
     there = [*map(str, checkpoint.steps(folder / CHECKPOINTS)), *checkpoint.set_aside(folder / CHECKPOINTS)]
     others = f"; {CHECKPOINTS} there are {', '.join(there)}" if there else ""
     raise UserError(f"{str(path)!r} has no good checkpoint{others}; train it again, or give another run")

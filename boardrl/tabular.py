@@ -102,6 +102,10 @@ class Best:
 
     coding: Coding
 
+    def considered(self, state: Any) -> Array:
+        """[A] bool."""
+        return self.coding.considered(state)
+
     def __call__(self, params: Table, state: Any) -> Array:
         values = jnp.where(self.coding.considered(state), self.coding.values(params, state), -jnp.inf)
         first = jnp.argmax(values)

@@ -5,10 +5,13 @@ An algorithm is a module with
     TrainState                             NamedTuple of arrays, all finite, with `games` and `updates` at least
     check(config, game)                    UserError if the settings or the game's kind do not fit
     init(config, game, key)                the first TrainState
-    update(config, game, opponents, state)   the next TrainState and scalar metrics, 'loss' among them
+    update(config, game, opponents, state)   the next TrainState and scalar metrics: 'loss' among them, or 'best',
+                                           'mean' and 'worst' of a population
     policy(config, game, state)            the greedy player of what was learned
 and, where they are needed,
-    player(config, game, state)            the host player that plays in matches in place of the policy, as search does
+    player(config, game, state)            the host player that plays in matches in place of the policy, as search does;
+                                           None: the policy plays
+    describe(config, game, state)          {name: value} of what was learned, for the report
     ON_HOST = True                         `update` cannot be traced, or calls compiled functions: it is called as it is
     games_per_update(config)               how many games an update plays, where that is fixed: then the last update
                                            plays those that are left, and exactly `games` are played
@@ -181,7 +184,7 @@ def train(task: Task, run: Run) -> Outcome:
             strengths = session.evaluate(final=True)
         except Interrupted:
             session.save()
-            report.write(run, task.game, status="interrupted")  # the plot of the last evaluation is good enough
+            session.write_report("interrupted")  # the plot of the last evaluation is good enough
             return Outcome(session.state, (), interrupted=True)
         except Diverged as divergence:
             session.show(f"stopped: {divergence}")
@@ -319,9 +322,9 @@ class _Session:
     def _player(self) -> Player:
         """What was learned, as it plays in matches."""
         task = self.task
-        if hasattr(task.algorithm, "player"):
+        host = task.algorithm.player(task.config, task.game, self.state) if hasattr(task.algorithm, "player") else None
+        if host is not None:
             self.save()  # so that other processes can make the same player
-            host = task.algorithm.player(task.config, task.game, self.state)
             return Player("learned", host=host, text=str(self.run.checkpoints / str(self.run.newest())))
         # On the host, as matches choose devices of their own.
         return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
@@ -352,9 +355,15 @@ class _Session:
         """Refreshes the plot and the report."""
         began = time.monotonic()
         plots.write(self.run, getattr(self.task.game, "printed", {}))
-        report.write(self.run, self.task.game, status=status)
+        self.write_report(status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)
+
+    def write_report(self, status: str) -> None:
+        task, learned = self.task, None
+        if hasattr(task.algorithm, "describe"):
+            learned = task.algorithm.describe(task.config, task.game, self.state)
+        report.write(self.run, task.game, status=status, learned=learned)
 
     def _take(self, metrics: Any) -> None:
         """Looks at the metrics of one update, which may have to be waited for."""
@@ -365,7 +374,8 @@ class _Session:
             if not math.isfinite(value):
                 self._diverge(name, value)
         self.rows.append(row)
-        self.bar.update(self.games, f"loss {row['loss']:.4g}  {self.note}")
+        shown = next(name for name in ("loss", "best") if name in row)
+        self.bar.update(self.games, f"{shown} {row[shown]:.4g}  {self.note}")
 
     def _diverge(self, name: str, value: Any) -> NoReturn:
         raise Diverged(

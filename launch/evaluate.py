@@ -1,7 +1,8 @@
 """Plays matches and says who is better, and how sure that is.
 
   python -m launch.evaluate --game=pig:players=4 --players=hold,random,random,random --games=20000 --json=out.json
-  python -m launch.evaluate --game=tic_tac_toe --players=random,greedy,perfect --round_robin
+
+More players than seats, and ratings: python -m launch.tournament.
 
 A player is random, perfect (small games), greedy or a strategy that the game offers, each with its options in
 parentheses as in hold(total=15); a searcher as in negascout(ms=50,kilobytes=1024) or expectimax(depth=2); a run
@@ -16,12 +17,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Any, Protocol
+from typing import Any
 
 import rich.table
 from rich.text import Text
 
-from boardrl import arena, interrupt, progress, registry, round_robin
+from boardrl import arena, interrupt, progress, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -36,13 +37,12 @@ OPENING = "--opening=N begins every game with N random moves"
 @dataclasses.dataclass(frozen=True)
 class Settings:
     game: str = setting("", "the game with its options, like pig:players=3,target=30")
-    players: str = setting("", "the players, separated by commas: one for each seat, or any number with --round_robin")
-    games: int = setting(1000, "how many games, or with --round_robin how many for each pair")
+    players: str = setting("", "the players, separated by commas: one for each seat")
+    games: int = setting(1000, "how many games")
     seed: int = setting(0, "the same seed gives the same result")
     opening: int = setting(
         0, "moves at random that each game begins with: players who leave nothing to chance need some"
     )
-    round_robin: bool = setting(False, "every pair meets, and all are rated")
     json: str = setting("", "a file for the same numbers as JSON")
     overwrite: bool = setting(False, "replace that file if it exists")
     resume: str = setting("", "a file that keeps the games as they finish; one that exists is gone on with")
@@ -57,27 +57,27 @@ def main(settings: Settings) -> None:
         raise UserError(f"--processes={settings.processes} is too few; expected at least 1")
     resume = output.free_path("resume", settings.resume, overwrite=True)
     kept = Kept(resume, _of_match(game, players, settings)) if resume else None
-    contest: Contest = (_RoundRobin if settings.round_robin else _Match)(game, players, settings, kept)
+    match = _Match(game, players, settings, kept)
 
     def stopped() -> str:
         """Shows what was played so far; the sentence to end with."""
-        contest.save()
-        numbers, tables = contest.so_far()
+        match.save()
+        numbers, tables = match.so_far()
         if tables:
             output.console().print(*tables, sep="\n")
             sys.stdout.flush()
-        over, counted = contest.num_over, _num_games(numbers)
+        over, counted = match.num_over, numbers["games"]
         rounds = f", of which {counted:,} count (whole rounds, as short games are over first)" if counted < over else ""
         on = "the same command goes on from there" if kept else "--resume=FILE keeps the games of a match to go on with"
-        return f"stopped with {over:,} of {contest.num_games:,} games over{rounds}; {on}"
+        return f"stopped with {over:,} of {match.num_games:,} games over{rounds}; {on}"
 
     try:
         with interrupt.keeping(stopped):
-            contest.play()
+            match.play()
     except KeyboardInterrupt:
         print(stopped(), file=sys.stderr)
         sys.exit(interrupt.EXIT_CODE)
-    numbers, tables = contest.so_far()
+    numbers, tables = match.so_far()
     output.console().print(*tables, sep="\n")
     output.write_json(path, numbers)
 
@@ -85,31 +85,8 @@ def main(settings: Settings) -> None:
 def _of_match(game: Game[Any], players: list[Player], settings: Settings) -> dict[str, Any]:
     """What the games of a match depend on."""
     texts = [player.text or player.name for player in players]
-    same = {name: getattr(settings, name) for name in ("games", "seed", "opening", "round_robin")}
+    same = {name: getattr(settings, name) for name in ("games", "seed", "opening")}
     return {"game": registry.describe(game), "players": texts, **same}
-
-
-class Contest(Protocol):
-    """A match or a round robin."""
-
-    num_games: int  # in all
-
-    @property
-    def num_over(self) -> int: ...
-
-    def play(self) -> None: ...
-
-    def save(self) -> None: ...
-
-    def so_far(self) -> tuple[dict[str, Any], list[Any]]:
-        """The numbers for the JSON file, and what the terminal shows: nothing where no game counts yet."""
-
-
-def _num_games(numbers: dict[str, Any]) -> int:
-    return sum(pair["games"] for pair in numbers["pairs"]) if "pairs" in numbers else numbers["games"]
-
-
-# --- one match --------------------------------------------------------------------------------------------------------
 
 
 class _Match:
@@ -174,78 +151,6 @@ def match_tables(numbers: dict[str, Any], num_games: int) -> list[Any]:
             f"chance: the intervals rest on {_number(numbers['observations'])}; {OPENING}"
         ]
     return [total, by_seat, *repeats]
-
-
-# --- a round robin ----------------------------------------------------------------------------------------------------
-
-
-class _RoundRobin:
-    def __init__(self, game: Game[Any], players: list[Player], settings: Settings, kept: Kept | None) -> None:
-        self.game, self.players, self.settings = game, players, settings
-        self.num_games = len(players) * (len(players) - 1) // 2 * settings.games
-        self.records = round_robin.Records(kept)
-
-    @property
-    def num_over(self) -> int:
-        return self.records.num_over
-
-    def save(self) -> None:
-        self.records.save()
-
-    def play(self) -> None:
-        with progress.track("playing", self.num_games, "games") as bar:
-            round_robin.play(
-                self.game,
-                self.players,
-                num_games=self.settings.games,
-                seed=self.settings.seed,
-                opening=self.settings.opening,
-                bar=bar,
-                processes=self.settings.processes,
-                records=self.records,
-            )
-
-    def so_far(self) -> tuple[dict[str, Any], list[Any]]:
-        played = self.records.played()
-        result = round_robin.rank(self.players, played, num_games=self.settings.games, seed=self.settings.seed)
-        numbers = {
-            "game": registry.describe(self.game),
-            "seed": result.seed,
-            "games": result.num_games,
-            "opening": self.settings.opening,
-            "players": [player._asdict() for player in result.players],
-            "pairs": [pair._asdict() for pair in result.pairs],
-        }
-        return numbers, round_robin_tables(numbers) if result.pairs else []
-
-
-def round_robin_tables(numbers: dict[str, Any]) -> list[Any]:
-    """What the terminal shows of a round robin, from the numbers that go into the JSON file."""
-    players = numbers["players"]
-    scores = {(pair["first"], pair["second"]): pair["score"] for pair in numbers["pairs"]}
-    scores |= {(second, first): 1 - score for (first, second), score in scores.items()}
-    cut = sum(pair["cut"] for pair in numbers["pairs"])
-    played, all_ = _num_games(numbers), len(players) * (len(players) - 1) // 2 * numbers["games"]
-    some = f" ({_of(played, all_)} in all)" if played < all_ else ""
-    title = f"{numbers['game']}: {numbers['games']:,} games a pair{some}, seed {numbers['seed']}" + _cut(cut)
-    cross = _table(title + "; score of row against column", "", "player", *map(str, range(1, len(players) + 1)))
-    for row, player in enumerate(players):
-        cells = [f"{scores[row, column]:.1%}" if (row, column) in scores else "" for column in range(len(players))]
-        cross.add_row(str(row + 1), Text(player["name"]), *cells)
-    rated = _table("ratings (mean 1500)", "player", "rating", "95 %", "score", "games")
-    for player in sorted(players, key=lambda player: -player["rating"]):
-        span = f"{player['low']:.0f} to {player['high']:.0f}"
-        cells = [f"{player['rating']:.0f}", span, f"{player['score']:.1%}", str(player["games"])]
-        rated.add_row(Text(player["name"]), *(cells if player["games"] else []))
-    repeating = [pair for pair in numbers["pairs"] if pair["observations"] < pair["games"]]
-    repeats = []
-    if repeating:
-        least = min(repeating, key=lambda pair: pair["observations"])
-        repeats = [
-            f"in {len(repeating):,} of {len(numbers['pairs']):,} pairs games repeat, as nothing is left to chance: "
-            f"{least['games']:,} may count as {_number(least['observations'])}, here and in the ratings; {OPENING}"
-        ]
-    return [cross, rated, *repeats]
 
 
 def _table(title: str, *columns: str) -> rich.table.Table:

@@ -1,4 +1,4 @@
-"""Writes the weights that a run has learned of a game's features to a small file, with the command that made them.
+"""Writes what a run has learned, weights of a game's features or a value net, to a small file, with its command.
 
   python -m launch.export --run=runs/jumper_size_6-tdleaf-20250101T120000Z-s0 --to=weights.json
   python -m launch.evaluate --game=jumper --players='negascout(depth=3,learned=weights.json),random' --opening=4
@@ -15,16 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import linear, options, run, weights
+from boardrl import linear, net_file, options, registry, run, weights
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.linear import Linear
+from boardrl.net_file import NetFile
+from boardrl.nets import MLP, Scaled, ValueNet
 from launch import cli, learners, lineup, output
 
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    run: str = setting("", "a run directory, or a checkpoint in it, of an algorithm that weighs features")
+    run: str = setting("", "a run directory, or a checkpoint in it, that has learned weights of features or a net")
     to: str = setting("", "the file")
     overwrite: bool = setting(False, "replace the file if it exists")
 
@@ -35,13 +37,28 @@ def main(config: Config) -> None:
         raise UserError("--run and --to are both needed: what was learned, and the file for it")
     found = lineup.load_run(pathlib.Path(config.run))
     value: Any = getattr(found.policy.apply, "value", None)
-    if not isinstance(value, Linear):
-        raise UserError(f"--run={config.run} has learned no weights of features; give a run that has, as of tdleaf")
     folder = found.path.parent.parent  # of the checkpoint
+    if isinstance(value, Scaled) and isinstance(value.net.module, MLP) and not value.net.encoding:
+        save_net(path, value.net, found.policy.params, command(folder))
+        return
+    if not isinstance(value, Linear):
+        raise UserError(
+            f"--run={config.run} has learned neither weights of features nor an mlp of observations; give a run that "
+            "has, as of tdleaf or td_lambda"
+        )
     names = linear.find(found.game, value.features).names
     values = tuple(np.asarray(found.policy.params, np.float64).tolist())
     weights.save(path, weights.Weights(found.game.spec.name, value.features, names, values, command(folder)))
     print(f"{len(values)} weights in {path}")
+
+
+def save_net(path: pathlib.Path, net: ValueNet, params: Any, made_by: str) -> None:
+    """Writes a value net."""
+    module: Any = net.module
+    game = registry.describe(net.game)
+    described = NetFile(game, net.num_inputs, module.num_outputs, module.hidden, module.activation, made_by)
+    net_file.save(path, described, params)
+    print(f"a net of {net.num_inputs} inputs in {path} ({path.stat().st_size:,} bytes)")
 
 
 def command(folder: pathlib.Path) -> str:

@@ -1,4 +1,4 @@
-"""Algorithms by name: the modules of the package `algorithms`."""
+"""Algorithms by name: the modules of the package `algorithms`; its subpackages hold what they share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from boardrl.errors import UserError
 
 def names() -> list[str]:
     """All algorithms there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(algorithms.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(algorithms.__path__) if not module.ispkg)
 
 
 def load(name: str) -> Any:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import pathlib
+import sys
+from collections.abc import Sequence
 from typing import Any
 
-from boardrl import entry_points, options, players, run
+from boardrl import entry_points, options, players, registry, run
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Makers, Player
@@ -50,4 +52,18 @@ def make(text: str, game: Game[Any]) -> list[Player]:
     """The players of a text like `random,hold(total=15)`."""
     if not any(point.value == f"{__name__}:MAKERS" for point in entry_points.of(players.GROUP)):
         raise UserError("boardrl was installed before it had searchers as players; run pip install -e . once more")
-    return players.make_lineup(text, game)
+    made = players.make_lineup(text, game)
+    for line in other_rules(made, game):
+        print(line, file=sys.stderr)
+    return made
+
+
+def other_rules(lineup: Sequence[Player], game: Game[Any]) -> list[str]:
+    """A line for each player that was trained by other rules than it plays by."""
+    here = registry.describe(game)
+    lines = [
+        f"player {player.name!r} was trained on {player.trained_on} and plays {here}"
+        for player in lineup
+        if player.trained_on
+    ]
+    return list(dict.fromkeys(lines))

@@ -26,14 +26,19 @@ from launch.papers import (
     brunton2013,
     derakhshan2010,
     jumper_baselines,
+    saederup2010,
     sdu_baselines,
     szurkowski2021,
+    tournament,
 )
 from launch.papers.cell import Cell, Item
 
 PAPERS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
-    for module in (alhajry2012, brunton2013, derakhshan2010, jumper_baselines, sdu_baselines, szurkowski2021)
+    for module in (
+        *(alhajry2012, brunton2013, derakhshan2010, jumper_baselines),
+        *(saederup2010, sdu_baselines, szurkowski2021, tournament),
+    )
 }
 
 
@@ -93,7 +98,7 @@ def _show(item: Item, games: int, cells: Sequence[Cell], *, quick: bool) -> None
     for column in ("row", "player", "unit", "ours", "95 %", "paper", "expected", ""):
         table.add_column(column, justify="right" if column in ("ours", "95 %", "paper", "expected") else "left")
     for cell in cells:
-        digits = 2 if cell.unit.startswith("%") else 3
+        digits = 0 if cell.unit == "Elo" else 2 if cell.unit.startswith("%") else 3
         paper = "" if cell.paper is None else f"{cell.paper:.{digits}f}"
         paper += f" ± {cell.paper_error:.{digits}f}" if cell.paper_error else ""
         table.add_row(

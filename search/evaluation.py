@@ -8,7 +8,10 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from boardrl import host, registry, weights
+import jax
+import jax.numpy as jnp
+
+from boardrl import host, net_file, players, registry, weights
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.host import Facet
@@ -29,7 +32,9 @@ class Evaluation:
     """
 
     evaluation: str = setting("", "features, playouts(games=N) or none; empty: features with weights, else playouts")
-    net: str = setting("", "a run directory whose value net values positions; none: features")
+    net: str = setting(
+        "", "a run directory, or a file of launch.export, whose value net values positions; none: features"
+    )
     batched: bool | None = setting(None, "value the net in JAX, many positions at once; none: if it is large")
     learned: str = setting("", "a file of weights (launch.export), or the name of one that the game brings")
     features: str = setting("", "which set of the game's features; none: its first")
@@ -68,12 +73,18 @@ def choose(
 
 
 def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> tuple[Evaluator, Facet]:
-    """The value net of a run."""
+    """The value net of a run, or of a file."""
     path = pathlib.Path(asked.net)
     if not os.path.exists(path):
-        raise UserError(f"net={asked.net!r} does not exist; expected a run directory or a checkpoint in it")
+        raise UserError(
+            f"net={asked.net!r} does not exist; expected a run directory, a checkpoint in it or a file of launch.export"
+        )
+    if path.is_file():
+        net, params = net_file.load(path, game)
+        return evaluators.learned(game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered)
     found = load(path)
-    value = getattr(found.policy.apply, "value", None)
-    if found.game != game or value is None:
+    policy = players.fit(found, game, f"net={asked.net!r}").policy
+    value = getattr(policy.apply, "value", None)
+    if value is None:
         raise UserError(f"net={asked.net!r} holds no value net of {registry.describe(game)}; choose another run")
-    return evaluators.learned(game, value, found.policy.params, batched=asked.batched, lowered=lowered)
+    return evaluators.learned(game, value, policy.params, batched=asked.batched, lowered=lowered)

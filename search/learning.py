@@ -159,8 +159,12 @@ def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
 
 def player(config: Config, game: Game[Any], state: TrainState) -> SearchPlayer:
     """The player that searches as deep as in training: what plays in matches."""
-    evaluator, facet = evaluators.learned(game, value_of(config, game), jax.device_get(state.average))
-    return SearchPlayer(_searcher(config, game, evaluator, facet))
+    return search_player(config, game, jax.device_get(state.average))
+
+
+def search_player(config: Config, game: Game[Any], params: Any) -> SearchPlayer:
+    """The player that searches with these parameters of the evaluator."""
+    return SearchPlayer(searcher(config, game, *evaluators.learned(game, value_of(config, game), params)))
 
 
 def _pool(config: Config, game: Game[Any]) -> Pool:
@@ -173,9 +177,10 @@ def _pool(config: Config, game: Game[Any]) -> Pool:
 def _pool_of(config: Config, game: Any) -> Pool:
     value = value_of(config, game)
     evaluator, facet = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
-    return Pool(lambda: _searcher(config, game, evaluator, facet))
+    return Pool(lambda: searcher(config, game, evaluator, facet))
 
 
-def _searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
+def searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
+    """A searcher of these settings."""
     budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
     return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator, facet=facet)

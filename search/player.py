@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from boardrl import options
+from boardrl import net_file, options, registry
 from boardrl.game import CHANCE, Game
-from boardrl.players import Player
+from boardrl.players import Learned, Player
 from search import evaluation, kinds, line, searchers, walk
 from search.budget import Budget, GameClock
 from search.evaluation import Evaluation
@@ -104,9 +105,19 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     if not (budget.timed if kind.samples else budget.limited):
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
     kind.refuse(name, game)
-    evaluator, facet = evaluation.choose(game, asked, kind, budget, load=load)
+    others: list[str] = []  # games whose rules a net was trained by
+
+    def noted(path: pathlib.Path) -> Learned:
+        found = load(path)
+        others.extend([registry.describe(found.game)] if found.game != game else [])
+        return found
+
+    evaluator, facet = evaluation.choose(game, asked, kind, budget, load=noted)
+    if asked.net and not others and pathlib.Path(asked.net).is_file():
+        trained_on = net_file.trained_on(pathlib.Path(asked.net))
+        others += [trained_on] if trained_on != registry.describe(game) else []
     searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
-    return Player(text, host=SearchPlayer(searcher))
+    return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
 
 
 def _fill(part: type, given: Mapping[str, Any]) -> Any:

@@ -76,6 +76,15 @@ class Jumper(Rules):
         }
         for algorithm, depth in {"tdleaf": 3, "gradient_fit": 2}.items()
     } | {
+        "genetic": {
+            "games": 40_000,
+            "games_per_generation": 400,
+            "genome": "weights(depth=1,features=extended)",
+            "evaluate_against": "random,brunton2013_even(depth=1),brunton2013_final(depth=1)",
+            "evaluate_opening": 6,
+            "evaluate_games": 100,
+            "final_games": 1_000,
+        },
         # The paper's inputs, seen from either side alike. Both sides greedy would play few games over and over, so that
         # each begins with moves at random.
         "td_lambda": {
@@ -93,7 +102,7 @@ class Jumper(Rules):
             "evaluate_every": 20_000,
             "evaluate_games": 500,
             "evaluate_opening": 6,
-        }
+        },
     }
     strategies = {"corner": players.corner, "linear": players.linear}
     encodings = {"brunton2013": brunton2013, "own_first": own_first}

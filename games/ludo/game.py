@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
-from games.ludo import picture, text
+from games.ludo import best, picture, text
 from games.ludo.encode import ACTION_ENCODINGS, ENCODINGS
 from games.ludo.events import CAUSES, EVENTS
 from games.ludo.rules import LudoRules
@@ -44,6 +45,12 @@ class Ludo(LudoRules):
             "final_games": 20_000,
         },
         # With steps that grow smaller, and experiments to the end.
+        "genetic": {
+            "games": 480_000,
+            "genome": "truth_table(encoding=saederup)",
+            "games_per_generation": 3_200,
+            "evaluate_against": "random,mixed",
+        },
         "q_strategies": {
             "preset": "alhajry2012",
             "games": 20_000,
@@ -63,6 +70,15 @@ class Ludo(LudoRules):
     move_text = text.move_text
     draw = picture.draw
     show = picture.show
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """`best`: the net of `ludo_best`, on boards of the size that it was trained on."""
+        return {"best": best.value} if best.fits(self) else {}
+
+    @property
+    def named_players(self) -> dict[str, str]:
+        return {"ludo_best": "greedy(value=best)"} if best.fits(self) else {}
 
     @property
     def printed(self) -> dict[str, dict[str, float]]:

@@ -7,6 +7,7 @@ the seat in which it was measured: with this simulator that is yellow's, the fir
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,21 +15,18 @@ import jax
 import numpy as np
 
 from algorithms import q_table
-from boardrl import arena, players, progress
 from boardrl.players import Player
 from games.ludo import Ludo
 from launch import lineup
-from launch.papers import trained
+from launch.papers import sdu_matches, trained
 from launch.papers.cell import Cell, Item, mean
+from launch.papers.sdu_matches import GAME, MATCH_GAMES, MATCHES, OPPONENT
 
-GAME = "ludo:rules=sdu_java"
 PRESET = "derakhshan2010"
-OPPONENT = "semismart"
 FINAL_GAMES = 10_000  # from each seat; the paper played as many
 # Games of training: printed points in 10,000 games, read off the figure; and what an earlier simulation found.
 FIGURE_4 = {0: (13_600, 13_777), 20_000: (16_200, 17_199), 200_000: (17_600, 17_263)}
 READ_OFF = 200  # how closely a figure can be read
-MATCHES, MATCH_GAMES = 10, 1_000  # of figure 5
 FIGURE_5 = (3_297, 63)  # the middle of the points that are read off it, and how far they go
 FIGURE_6 = (14_800, 17_700)  # the first recipe and that of generation 81
 # Ours, as the paper's first recipe is not printed: half of the most that a reward or a punishment can be.
@@ -39,7 +37,18 @@ EVEN = {
     "discount": 0.5,
 }
 TOLERANCE = 500  # points, to the earlier simulation
-PER = 10_000  # games that points are given for
+# Our evolution: points against SemiSmart are the fitness, over all generations of a member, and a child is trained for
+# a twentieth of the paper's games, which shows what a recipe is good for. The paper's own settings are the preset.
+EVOLVED, GENERATION_GAMES, CHILD_GAMES = 50, 4_000, 10_000
+OURS = {
+    "genome": f"reward_recipe(preset={PRESET},training_games={CHILD_GAMES})",
+    "opponents": ",".join([OPPONENT] * 3),
+    "population": 8,
+    "parents": 3,
+    "children": 2,
+    "memory": 0.95,
+    "games_per_generation": GENERATION_GAMES,
+}
 
 
 def figure_4(games: int, seed: int) -> Sequence[Cell]:
@@ -47,29 +56,25 @@ def figure_4(games: int, seed: int) -> Sequence[Cell]:
     cells = []
     for amount, (paper, expected) in FIGURE_4.items():
         trained_for = amount * games // max(FIGURE_4)
-        player = _player(trained_for, seed)
-        returns = _returns(player, min(FINAL_GAMES, max(games, 400)), seed)
+        player = learned(trained_for, seed)
+        returns = sdu_matches.by_seat(player, min(FINAL_GAMES, max(games, 400)), seed)
         # Held against the figures only where the training was as long as theirs.
         held = {"paper": paper, "paper_error": READ_OFF, "expected": expected, "tolerance": TOLERANCE}
         row = f"after {trained_for:,} games"
-        cells.append(
-            Cell(row, "from seat 0", "points", *_points(returns[:1]), **(held if trained_for == amount else {}))
-        )
-        cells.append(Cell(row, "seats rotated", "points", *_points(returns)))
+        cells += _one_against_three(row, returns, held if trained_for == amount else {})
     return cells
 
 
 def figure_5(games: int, seed: int) -> Sequence[Cell]:
     """Two agents of one recipe, trained with two seeds: each in matches of two of it and two SemiSmart players."""
-    teams = [_team(_player(games, seed + number), min(MATCH_GAMES, games), seed + number) for number in range(2)]
+    other, each = sdu_matches.opponent(), min(MATCH_GAMES, games)
+    teams = [sdu_matches.team(learned(games, seed + n), other, each, seed + n)[0] for n in range(2)]
     held = {"paper": FIGURE_5[0], "paper_error": FIGURE_5[1]} if games == max(FIGURE_4) else {}
     cells = [
         Cell(f"two {name}, two {OPPONENT}", f"agent {name}", "points", *mean(team), **held)
         for name, team in zip("AB", teams, strict=True)
     ]
-    t = abs(float(np.subtract(*(team.mean() for team in teams)))) / np.sqrt(
-        sum(team.var(ddof=1) / MATCHES for team in teams)
-    )
+    t = abs(sdu_matches.unpaired_t(*teams))
     return [*cells, Cell("A against B", "unpaired t-test", "t", t, t, t)]
 
 
@@ -78,14 +83,63 @@ def figure_6(games: int, seed: int) -> Sequence[Cell]:
     cells = []
     recipes: dict[str, dict[str, Any]] = {"made by hand (ours)": EVEN, "generation 81": {}}
     for (name, recipe), paper in zip(recipes.items(), FIGURE_6, strict=True):
-        returns = _returns(_player(games, seed, recipe), min(FINAL_GAMES, max(games, 400)), seed)
+        returns = sdu_matches.by_seat(learned(games, seed, recipe), min(FINAL_GAMES, max(games, 400)), seed)
         held = {"paper": paper, "paper_error": READ_OFF} if games == max(FIGURE_4) else {}
-        cells.append(Cell(name, "from seat 0", "points", *_points(returns[:1]), **held))
-        cells.append(Cell(name, "seats rotated", "points", *_points(returns)))
+        cells += _one_against_three(name, returns, held)
     return cells
 
 
-def _player(games: int, seed: int, recipe: Mapping[str, Any] | None = None) -> Player:
+def evolve(generations: int, seed: int) -> Sequence[Cell]:
+    """A recipe evolved here, from the one made by hand on, beside that of generation 81."""
+    flags = {
+        "game": GAME,
+        "algo": "genetic",
+        "preset": PRESET,
+        **OURS,
+        "games": generations * GENERATION_GAMES,
+        "evaluate_against": OPPONENT,
+        "evaluate_every": max(1, generations // 10) * GENERATION_GAMES,
+        "evaluate_games": 2_000,
+        "final_games": 10_000,
+        "log_every": 1,
+    }
+    genes = trained.described(trained.run(f"{PRESET}-evolve", seed, flags))
+    print(f"recipe    {', '.join(f'{name} {value}' for name, value in genes.items())}")
+    recipe = _settings(genes)
+    amount = max(FIGURE_4) if generations >= EVOLVED else CHILD_GAMES
+    cells = []
+    for name, player in {
+        f"evolved here, {generations} generations": learned(amount, seed, recipe, name=f"{PRESET}-evolved"),
+        "generation 81": learned(amount, seed),
+    }.items():
+        returns = sdu_matches.by_seat_compiled(dataclasses.replace(player, name=name), FINAL_GAMES, seed)
+        held = {"paper": FIGURE_6[1], "paper_error": READ_OFF} if amount == max(FIGURE_4) else {}
+        cells += _one_against_three(name, returns, held)
+    return cells
+
+
+def _settings(genes: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of q_table for a recipe."""
+    events = {name: value for name, value in genes.items() if name not in ("learning_rate", "discount")}
+    return {
+        "rewards": ",".join(f"{name}={value}" for name, value in events.items()),
+        "learning_rate": float(genes["learning_rate"]),
+        "learning_rate_end": float(genes["learning_rate"]),
+        "discount": float(genes["discount"]),
+    }
+
+
+def _one_against_three(row: str, returns: np.ndarray, held: Mapping[str, Any]) -> list[Cell]:
+    """Points of [4, G] returns by seat; held against the paper's from the seat that it measured in."""
+    return [
+        Cell(row, "from seat 0", "points", *sdu_matches.points(returns[:1]), **held),
+        Cell(row, "seats rotated", "points", *sdu_matches.points(returns)),
+    ]
+
+
+def learned(
+    games: int, seed: int, recipe: Mapping[str, Any] | None = None, *, name: str = f"{PRESET}-by_hand"
+) -> Player:
     """The greedy player of a run, by generation 81's recipe unless another is given; untrained, of an empty table."""
     game = Ludo(rules="sdu_java")
     if not games:
@@ -101,40 +155,9 @@ def _player(games: int, seed: int, recipe: Mapping[str, Any] | None = None) -> P
         "evaluate_every": max(1, games // 5),
         "final_games": min(10_000, games),
     }
-    name = f"{PRESET}-by_hand" if recipe else PRESET
-    (player,) = lineup.make(str(trained.run(name, seed, flags | dict(recipe or {}))), game)
+    path = trained.run(name if recipe else PRESET, seed, flags | dict(recipe or {}))
+    (player,) = lineup.make(str(path), game)
     return player
-
-
-def _team(player: Player, games: int, seed: int) -> np.ndarray:
-    """[MATCHES] points of two of the player against two opponents, who sit between them, in matches of some games."""
-    game = Ludo(rules="sdu_java")
-    opponent = players.make(OPPONENT, game)
-    with progress.track(f"two of {player.name} against two {OPPONENT}", MATCHES * games, "games") as bar:
-        played = _play([player, opponent, player, opponent], MATCHES * games, seed, bar)
-    mine = played.seating % 2 == 0
-    return np.where(mine, played.returns, 0).sum(1).reshape(MATCHES, games).sum(1).astype(np.float64)
-
-
-def _returns(player: Player, games: int, seed: int) -> np.ndarray:
-    """[4, G] what the player got in each seat against three opponents."""
-    opponent = players.make(OPPONENT, Ludo(rules="sdu_java"))
-    with progress.track(f"{player.name} against {OPPONENT}", 4 * games, "games") as bar:
-        played = _play([player, *[opponent] * 3], 4 * games, seed, bar)
-    by_seat = played.returns.reshape(games, 4, 4)
-    return np.stack([by_seat[:, seat, seat] for seat in range(4)])
-
-
-def _play(seated: Sequence[Player], games: int, seed: int, bar: progress.Bar) -> arena.Played:
-    """Games with the seats rotated: all move one seat on from game to game."""
-    seats = np.arange(4)
-    arrangements = (seats[None, :] - seats[:, None]) % 4
-    return arena.play(Ludo(rules="sdu_java"), seated, arrangements, num_games=games, seed=seed, tick=bar.update)
-
-
-def _points(returns: np.ndarray) -> tuple[float, float, float]:
-    """(points in 10,000 games, low, high)."""
-    return mean(PER * returns.ravel().astype(np.float64))
 
 
 ITEMS = {
@@ -164,5 +187,16 @@ ITEMS = {
         ("The paper's first recipe is not printed: ours has every reward at 0.5 and every punishment at -0.5.",),
         "games of training",
         2_000,
+    ),
+    "evolve": Item(
+        "A recipe evolved here beside generation 81's: points in 10,000 games against three SemiSmart players",
+        EVOLVED,
+        evolve,
+        (
+            f"Eight agents, the first by the recipe made by hand; two children a generation, of {CHILD_GAMES:,} games",
+            "each; fitness is points against SemiSmart. The best recipe is then trained for 200,000 games.",
+        ),
+        "generations",
+        2,
     ),
 }

@@ -52,11 +52,23 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
             )
 
 
+def game_of(path: pathlib.Path) -> str:
+    """The game that a run was trained on."""
+    return str(runs.read_config(path)["game"])
+
+
 def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
     """The lines of a run's metrics of some kinds."""
     metrics = path / "metrics.jsonl"
     data = metrics.read_bytes() if metrics.exists() else b""
     return [row for row in log_rows.read(metrics.name, data).rows if row["kind"] in kinds]
+
+
+def described(path: pathlib.Path) -> dict[str, str]:
+    """What a run's report says of what was learned, by name."""
+    _, _, section = (path / "report.md").read_text().partition("## Learned")
+    lines = [line.strip("| ").split("|") for line in section.partition("##")[0].splitlines() if line.startswith("| ")]
+    return {name.strip(): value.strip() for name, value in lines[1:]}
 
 
 def cells(

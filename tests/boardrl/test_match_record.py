@@ -12,7 +12,7 @@ import pytest
 from arena_bots import Moody
 from tiny_games import Coin
 
-from boardrl import arena, intervals, match_record, rollout, round_robin
+from boardrl import arena, intervals, match_record, rollout, tournament
 from boardrl.errors import UserError
 from boardrl.kept import Kept
 from boardrl.match_record import Record, _packed
@@ -35,6 +35,9 @@ class Stop:
     def update(self, done: int, note: str = "") -> None:
         if done >= self.at:
             raise KeyboardInterrupt
+
+    def rest(self, first: int) -> Stop:
+        return Stop(self.at - first)
 
 
 def stopped(play, at: int):
@@ -107,23 +110,25 @@ def test_before_the_first_round_nothing_counts():
     assert (match.num_games, match.players[0].win_rate, match.players[0].high) == (0, 0.0, 1.0)
 
 
-def test_a_round_robin_goes_on_and_rates_those_who_have_played(tmp_path):
-    players, path = make_lineup("random,greedy,perfect", GAME), tmp_path / "round_robin.jsonl"
+def test_a_tournament_goes_on_and_shows_the_games_so_far(tmp_path):
+    players, path = (
+        [*make_lineup("random,greedy", GAME), Player("moody", host=Bot(Moody, {}))],
+        tmp_path / "games.jsonl",
+    )
 
     def play(records, bar=None):
-        return round_robin.play(GAME, players, num_games=60, seed=2, records=records, bar=bar)
+        return tournament.play(GAME, players, games=60, seed=2, records=records, bar=bar, processes=1)
 
-    whole = play(round_robin.Records())
-    records = round_robin.Records(Kept(path))
-    stopped(lambda bar, records=records: play(records, bar), 60)
-    so_far = round_robin.rank(players, records.played(), num_games=60, seed=2)
-    assert so_far.pairs == whole.pairs[:1]
-    assert [player.games for player in so_far.players] == [60, 60, 0]
-    assert so_far.players[2].low == -np.inf
-    assert so_far.players[1].rating > so_far.players[0].rating
+    whole = play(tournament.Records())
+    records = tournament.Records(Kept(path))
+    with pytest.raises(KeyboardInterrupt):
+        play(records, Stop(36))
+    so_far = tournament.rank(players, records.played())
+    assert 30 < so_far.num_games < 90
+    assert so_far.players[0].games > so_far.players[2].games > 0  # policies come first
     records.save()
     del records
-    assert play(round_robin.Records(Kept(path))) == whole
+    assert play(tournament.Records(Kept(path))) == whole
 
 
 def test_rows_that_do_not_fit_are_refused(tmp_path):

@@ -8,7 +8,8 @@ import pytest
 from arena_bots import Careful
 from tiny_games import Fixed
 
-from boardrl import arena, host_match, intervals, observations, ratings, round_robin
+from boardrl import arena, host_match, intervals, observations, ratings, tournament
+from boardrl.finishes import Finishes
 from boardrl.players import Bot, Player, make_lineup
 from boardrl.policy import Policy, Uniform
 from games.pig import Pig
@@ -125,12 +126,13 @@ def test_hashes_of_host_games_are_those_of_their_moves():
 
 def test_ratings_rest_on_the_same_observations():
     lineup = [Player(name, host=First()) for name in "ab"]
-    result = round_robin.play(GAME, lineup, num_games=40, seed=0)
+    result = tournament.play(GAME, lineup, games=40, seed=0)
     (pair,) = result.pairs
-    assert (pair.games, pair.distinct, pair.observations) == (40, 2, 2.0)
+    assert (pair.games, result.distinct, pair.observations, result.observations) == (40, 2, 2.0, 2.0)
     assert (pair.low, pair.high) == intervals.wilson(1, 2)
-    rated = ratings.rate(np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2)))
-    assert [(player.rating, player.low, player.high) for player in result.players] == [tuple(one) for one in rated]
+    rated = ratings.rate(Finishes.of_pairs(np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2))))
+    for player, one in zip(result.players, rated, strict=True):
+        assert (player.rating, player.low, player.high) == pytest.approx(one)
     fixed = Fixed((1.0, 0.0))
     players = [Player("random", Policy(Uniform(fixed))) for _ in range(2)]
-    assert round_robin.play(fixed, players, num_games=40, seed=0).pairs[0].observations == 2.0
+    assert tournament.play(fixed, players, games=40, seed=0).pairs[0].observations == 2.0

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, players, round_robin
+from boardrl import arena, players, tournament
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.players import Player, make, make_lineup
@@ -124,7 +124,7 @@ def test_matches_take_functions_and_texts():
     for pair in (lineup, [lambda *given: arena_bots.careful(*given), "hold(total=5)"]):
         match = arena.match(game, pair, num_games=20, seed=1, processes=2)
         assert [score[1:] for score in match.players] == [score[1:] for score in named.players]
-    ranked = round_robin.play(game, lineup, num_games=20, seed=1, processes=1).players
+    ranked = tournament.play(game, lineup, games=20, seed=1, processes=1).players
     assert [player.name for player in ranked] == ["careful", "hold(total=5)"]
 
 

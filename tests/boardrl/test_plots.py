@@ -26,6 +26,23 @@ ROWS = [
 ]
 
 
+def test_ratings_are_drawn_with_their_intervals_the_best_on_top():
+    players = [
+        {"name": "good", "rating": 1600.0, "low": 1580.0, "high": 1630.0},
+        {"name": "runs/" + 40 * "x" + "-s0", "rating": 1400.0, "low": 1370.0, "high": 1420.0},
+    ]
+    ax = Figure().subplots()
+    plots.draw_ratings(ax, players)
+    lines = [line.get_xydata().tolist() for line in ax.get_lines()]
+    assert lines == [[[1370, 0], [1420, 0]], [[1400, 0]], [[1580, 1], [1630, 1]], [[1600, 1]]]
+    low, high = (label.get_text() for label in ax.get_yticklabels())
+    assert high == "good"
+    assert low.startswith("runs/x")
+    assert low.endswith("x-s0")
+    assert len(low) == plots.LONGEST_NAME
+    assert [text.get_text() for text in ax.texts] == ["1400", "1600"]
+
+
 def test_strength_is_drawn_with_its_interval_for_each_opponent():
     ax = Figure().subplots()
     plots.draw_strength(ax, ROWS, {"hold": {"smith1999": 0.35}})
@@ -82,3 +99,20 @@ def test_the_picture_has_its_size_from_the_first_moment_on(begun):
     )
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", png[16:24]) == (880, 880)
+
+
+def test_of_a_population_the_best_mean_and_worst_are_drawn_in_place_of_a_loss():
+    ax = Figure().subplots()
+    rows = [{"games": games, "best": 2.0 + games, "mean": 1.5, "worst": 1.0 - games} for games in (0, 1)]
+    plots.draw_progress(ax, rows)
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in ax.get_lines()}
+    assert drawn == {"best": [[0, 2], [1, 3]], "mean": [[0, 1.5], [1, 1.5]], "worst": [[0, 1], [1, 0]]}
+    assert ax.get_ylabel() == "points a game"
+    other = Figure().subplots()
+    plots.draw_progress(other, [{"games": 0, "loss": 0.5}])
+    assert other.get_ylabel() == "loss"
+
+
+def test_a_curve_of_points_has_the_printed_ones_within_it():
+    picture = plots.points_curve([0, 10], [1.0, 2.0], "t", {"paper": [(5, 1.5), (99, 9.0)]}, x_label="x", y_label="y")
+    assert picture.startswith(b"\x89PNG")

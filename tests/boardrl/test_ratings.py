@@ -7,7 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from boardrl.ratings import Rating, rate
+from boardrl import ratings
+from boardrl.finishes import Finishes
+from boardrl.ratings import Rating
+
+
+def rate(wins, draws):
+    return ratings.rate(Finishes.of_pairs(wins, draws))
 
 
 def test_64_percent_is_100_points():

@@ -43,3 +43,10 @@ def test_numbers_settings_and_commands(opened):
     assert "The final evaluation, after 1,234 games of training" in text
     lineup = f"{opened.path},hold(total=20),hold(total=20)"
     assert f"python -m launch.evaluate --game=pig:players=3 --players='{lineup}' --games=20000 --seed=7" in text
+
+
+def test_what_was_learned_stands_in_the_report_where_it_can_be_said(opened):
+    text = report.text(opened, Pig(players=3), status="under way", learned={"discount": "0.34", "knock": "0.73"})
+    section = text.partition("## Learned")[2].partition("##")[0]
+    assert [line.replace(" ", "") for line in section.splitlines() if line][2:] == ["|discount|0.34|", "|knock|0.73|"]
+    assert "## Learned" not in report.text(opened, Pig(players=3), status="under way")

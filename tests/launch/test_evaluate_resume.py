@@ -37,18 +37,18 @@ def num_lines(path):
 
 def test_ctrl_c_in_processes_and_the_rest_in_this_one(tmp_path, capsys):
     file = tmp_path / "match.jsonl"
-    slow = [*SLOW, "--round_robin", f"--resume={file}"]
+    slow = [*SLOW, f"--resume={file}"]
     command = Command("launch.evaluate", *slow, "--processes=2")
     command.wait_for(lambda: num_lines(file) >= 5)
     code, out, err = command.end(signal.SIGINT)
     assert code == 130
     played = num_lines(file) - 1
     assert 4 <= played < 16
-    assert f"({played} of 16 in all)" in " ".join(out.split())
+    assert f"{played} of 16 games, seed 3" in " ".join(out.split())
     assert f"stopped with {played} of 16 games over; the same command goes on from there" in err
     assert run(*slow, "--seed=4") == 2
     assert "was begun with seed=3, not 4" in capsys.readouterr().err
-    assert numbers(tmp_path / "a.json", *slow) == numbers(tmp_path / "b.json", *SLOW, "--round_robin")
+    assert numbers(tmp_path / "a.json", *slow) == numbers(tmp_path / "b.json", *SLOW)
     assert num_lines(file) == 17
 
 

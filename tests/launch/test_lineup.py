@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from boardrl import arena, players
+from boardrl import arena, net_file, players
 from boardrl.errors import UserError
+from boardrl.net_file import NetFile
+from boardrl.nets import MLP, Scaled, ScaledParams, ValueNet
+from boardrl.policy import afterstates
+from boardrl.return_scale import Scale
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 from launch import lineup
@@ -25,3 +34,18 @@ def test_an_install_that_is_older_than_the_code_is_said(monkeypatch):
     monkeypatch.setattr(lineup.entry_points, "of", lambda group: [])
     with pytest.raises(UserError, match=r"run pip install -e . once more"):
         lineup.make("random", Pig())
+
+
+def test_a_searcher_takes_a_net_from_a_file(tmp_path):
+    game, path = TicTacToe(), tmp_path / "net.json"
+    net = ValueNet(game, MLP((5,), 2, "tanh"))
+    params = ScaledParams(net.init(jax.random.key(3)), Scale(jnp.float32(0.0), jnp.float32(0.5)))
+    net_file.save(path, NetFile("tic_tac_toe:other", net.num_inputs, 2, (5,), "tanh", "a test"), params)
+    (player,) = lineup.make(f"maxn(depth=1,net={path})", game)
+    assert player.trained_on == "tic_tac_toe:other"
+    rounded = jax.tree.map(lambda leaf: leaf.astype(jnp.float16).astype(jnp.float32), params)
+    after = afterstates(game, game.init())
+    values = jax.vmap(functools.partial(Scaled(net), rounded), (0, None))(after, jnp.int32(0))  # [A, P]
+    chosen = player.host.choose(game, jax.device_get(game.init()), np.random.default_rng(0))
+    assert chosen == int(values[:, 0].argmax())
+    assert float(values[:, 0].max() - values[:, 0].min()) > 0.01

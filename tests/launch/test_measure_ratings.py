@@ -24,6 +24,22 @@ def test_intervals_contain_the_true_rating_about_as_often_as_they_should():
     assert 0.90 <= covered.mean() <= 0.99
 
 
+@pytest.mark.parametrize("winner_only", [False, True])
+def test_so_do_those_of_games_of_four(winner_only):
+    """From the spread of the games they would be 25 points short where only the winner is known."""
+    covered = measure_ratings.measure(Case(8, 16, 300.0, seats=4, winner_only=winner_only), repeats=25, seed=1)
+    assert covered.shape == (25, 8)
+    assert 0.90 <= covered.mean() <= 0.99
+
+
+def test_drawn_orders_have_the_expected_winners():
+    case = Case(3, 60_000, 0.0, seats=3, winner_only=True)
+    finishes = measure_ratings.draw_orders(case, 400 * np.log10([4.0, 2.0, 1.0]), np.random.default_rng(0))
+    choices = finishes.choices()
+    assert choices.entrants.tolist() == [[0, 1, 2]]
+    np.testing.assert_allclose(choices.wins[0] / choices.wins.sum(), [4 / 7, 2 / 7, 1 / 7], atol=0.01)
+
+
 def test_drawn_round_robins_have_the_expected_scores():
     case = Case(3, 100_000, 0.0, 0.5)
     wins, draws = measure_ratings.draw(case, np.array([1700.0, 1500.0, 1300.0]), np.random.default_rng(0))

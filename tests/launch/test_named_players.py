@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import tomllib
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from boardrl import arena, intervals, registry, weights
+from games.ludo import Ludo, best
 from launch import lineup
 
 GAMES = [registry.make(name) for name in registry.names()]
@@ -32,6 +35,21 @@ def test_shipped_weights(game: registry.Game, name: str) -> None:
 def test_all_named_players_can_be_made(game: registry.Game) -> None:
     names = list(game.named_players)  # type: ignore[attr-defined]
     assert [player.name for player in lineup.make(",".join(names), game)] == names
+
+
+def test_the_net_of_ludo_best_is_in_the_package_and_says_how_it_was_made() -> None:
+    content = json.loads(best.PATH.read_text())
+    assert content["made_by"].startswith("python -m launch.train --game=ludo:rules=sdu_java,must_move=true")
+    assert best.PATH.parent.name == "weights"  # as package-data has it
+    assert best.PATH.stat().st_size < 200_000
+    game = Ludo(rules="sdu_java")
+    state = game.init()
+    ahead = state._replace(pieces=state.pieces.at[2].set(jnp.array([57, 57, 57, 40], jnp.int8)))
+    values = best.value(game, ahead, jnp.int32(0))
+    assert values.shape == (4,)
+    assert float(values[2]) > 2.5  # three pieces are at the goal: nearly 3 points
+    assert float(values.sum()) == pytest.approx(6, abs=0.3)  # what a player can get is cut at 3
+    assert "ludo_best" not in Ludo(rules="sdu_java", players=2).named_players
 
 
 def test_jumper_best_beats_fixed_weights_at_equal_depth() -> None:

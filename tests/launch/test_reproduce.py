@@ -8,7 +8,7 @@ import pytest
 from boardrl import players
 from games.ludo import Ludo
 from launch import cli, reproduce
-from launch.papers import derakhshan2010, jumper_baselines, sdu_baselines
+from launch.papers import derakhshan2010, jumper_baselines, sdu_baselines, sdu_matches
 from launch.papers.cell import Cell, mean
 
 
@@ -54,10 +54,10 @@ def test_baselines_by_seat_and_by_player(tmp_path, monkeypatch):
 def test_an_empty_table_plays_as_fifo_does():
     """Both move the first piece that can be moved, so that the same seed gives the same games."""
     fifo = players.make("fifo", Ludo(rules="sdu_java"))
-    untrained, expected = (derakhshan2010._returns(player, 32, 3) for player in (derakhshan2010._player(0, 0), fifo))
+    untrained, expected = (sdu_matches.by_seat(player, 32, 3) for player in (derakhshan2010.learned(0, 0), fifo))
     assert untrained.shape == (4, 32)
     np.testing.assert_array_equal(untrained, expected)
-    middle, low, high = derakhshan2010._points(untrained)
+    middle, low, high = sdu_matches.points(untrained)
     assert middle == pytest.approx(10_000 * expected.mean())
     assert low < middle < high
 
@@ -65,8 +65,12 @@ def test_an_empty_table_plays_as_fifo_does():
 def test_a_pair_gets_its_share_of_the_points():
     """Of 6 points a game, semismart gets half against itself, and random play much less."""
     game = Ludo(rules="sdu_java")
-    even, weak = (derakhshan2010._team(players.make(name, game), 32, 1) for name in ("semismart", "random"))
+    other = sdu_matches.opponent()
+    (even, rest), (weak, _) = (
+        sdu_matches.team(players.make(name, game), other, 32, 1) for name in ("semismart", "random")
+    )
     assert even.shape == weak.shape == (10,)
+    np.testing.assert_array_equal(even + rest, 6 * 32)
     assert even.mean() == pytest.approx(3 * 32, abs=8)
     assert weak.mean() < 2.2 * 32
 
@@ -79,8 +83,8 @@ def test_the_interval_of_a_mean_is_students():
 def test_figure_5_by_hand(monkeypatch):
     """Means 2 and 6, variances 10/9 and 40/9 of 10 matches each: t = 4 / √(50/90)."""
     teams = {0: np.array([1.0, 3.0] * 5), 1: np.array([4.0, 8.0] * 5)}
-    monkeypatch.setattr(derakhshan2010, "_player", lambda games, seed: seed)
-    monkeypatch.setattr(derakhshan2010, "_team", lambda player, games, seed: teams[player])
+    monkeypatch.setattr(derakhshan2010, "learned", lambda games, seed: seed)
+    monkeypatch.setattr(sdu_matches, "team", lambda player, other, games, seed: (teams[player], None))
     first, second, test = derakhshan2010.figure_5(200_000, 0)
     assert (first.ours, second.ours, first.paper) == (2, 6, 3297)
     assert test.ours == pytest.approx(4 / np.sqrt(50 / 90))

@@ -1,4 +1,4 @@
-"""Learners of action values, killed at a random moment: they end with the bits of a run that was never stopped."""
+"""Learners of action values and a population, killed at a random moment: the same bits as a run never stopped."""
 
 import json
 import random
@@ -23,6 +23,10 @@ RUNS = {
     },
     "q_table": {
         "game": "pig:target=9", "games": 400, "entries": 2048, "games_per_update": 10, "epsilon_end": 0.2,
+    },
+    "genetic": {
+        "game": "pig:target=9", "games": 20 * 40, "genome": "weights(hidden=2)", "games_per_generation": 20,
+        "population": 3, "islands": 2, "migrate_every": 3, "parents": 2, "children": 1,
     },
 }  # fmt: skip
 

@@ -65,3 +65,20 @@ def test_cells_and_picture(path):
     assert best.high - best.low > cell.high - cell.low  # of half the games
     png = path.with_suffix(".png").read_bytes()
     assert struct.unpack(">II", png[16:24]) == (880, 495)
+
+
+def test_what_a_report_says_of_what_was_learned(tmp_path):
+    lines = [
+        "# x",
+        "",
+        "## Learned",
+        "",
+        "|   | value |",
+        "|---|---|",
+        "| star | 0.6 |",
+        "| lost | -0.1 |",
+        "",
+        "## Settings",
+    ]
+    (tmp_path / "report.md").write_text("\n".join([*lines, "", "| a | b |"]))
+    assert trained.described(tmp_path) == {"star": "0.6", "lost": "-0.1"}

@@ -1,0 +1,1 @@
+"""Genomes: what a vector of genes means to the genetic algorithm, and the matches in which its players meet."""

@@ -1,0 +1,118 @@
+"""Genome `reward_recipe`: how a tabular Q-learner is rewarded, how fast it learns and how far it looks ahead.
+
+Derakhshan (2010), section 2.7: the "parenting recipe". A child is trained from scratch by its recipe, then plays what
+it has learned.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Hashable
+from typing import Any, cast
+
+import jax
+import numpy as np
+
+from algorithms import q_table
+from algorithms.genomes.genome import Expressed, Genes
+from boardrl import rewards
+from boardrl.config import setting
+from boardrl.errors import Exhausted, UserError
+from boardrl.game import Game
+from boardrl.hash_table import Table
+from boardrl.policy import Policy
+
+PUNISHMENT, EITHER = "-", "~"  # before an event's name: worth -1 to 0, or -1 to 1, in place of 0 to 1
+# In the paper's order, after the learning rate and the discount.
+EVENTS = {"derakhshan2010": "not_hit+-lost+knock+-near_enemy+safe_zone+goal+star+globe"}
+
+
+@dataclasses.dataclass(frozen=True)
+class RewardRecipe:
+    preset: str = setting("", "a paper's settings of q_table, from which a recipe starts; empty: its defaults")
+    training_games: int = setting(0, "that a child learns from; 0: as the preset has it")
+    events: tuple[str, ...] = setting(
+        (), "rewarded ones; '-' before a name: a punishment, '~': either; empty: the preset's, else all of the game"
+    )
+    encoding: str = setting("", "what a decision is known by; empty: as the preset has it")
+    entries: int = setting(0, "size of a table, a power of 2; 0: as the preset has it")
+
+    def check(self, game: Game[Any]) -> None:
+        if self.preset and self.preset not in q_table.PRESETS:
+            raise UserError(
+                f"unknown preset {self.preset!r} of genome 'reward_recipe'; known: {', '.join(q_table.PRESETS)}"
+            )
+        if self.training_games < 0:
+            raise UserError(f"training_games={self.training_games} of genome 'reward_recipe': expected at least 1")
+        known = rewards.events(game)
+        for event in self._events(game):
+            if event.lstrip(PUNISHMENT + EITHER) not in known:
+                raise UserError(
+                    f"unknown event {event!r} of genome 'reward_recipe'; {game.spec.name} can reward "
+                    f"{', '.join(known)}, with '-' before a name for a punishment"
+                )
+        genes = self.genes(game)
+        q_table.check(self._config(game, (genes.low + genes.high) / 2), game)
+
+    def genes(self, game: Game[Any]) -> Genes:
+        ranges = {"learning_rate": (0, 1), "discount": (0, 1)}
+        for event in self._events(game):
+            low, high = {PUNISHMENT: (-1, 0), EITHER: (-1, 1)}.get(event[0], (0, 1))
+            ranges[event.lstrip(PUNISHMENT + EITHER)] = (low, high)
+        low, high = np.array(list(ranges.values()), np.float32).T
+        return Genes(tuple(ranges), low, high)
+
+    def blank(self, game: Game[Any]) -> Table:
+        config = self._config(game, np.zeros(len(self.genes(game).names)))
+        return q_table.init(config, game, jax.random.key(0)).table
+
+    def express(self, game: Game[Any], genes: np.ndarray, seeds: np.ndarray) -> Expressed:
+        trained = [self._train(game, *child) for child in zip(genes, seeds, strict=True)]
+        tables = [state.table for state, _ in trained]
+        known = float(np.mean([load for _, load in trained]))
+        return Expressed(jax.tree.map(lambda *leaves: np.stack(leaves), *tables), {"known": known})
+
+    def policy(self, game: Game[Any], params: Table) -> Policy:
+        config = self._config(game, np.zeros(len(self.genes(game).names)))
+        return Policy(q_table.greedy(config, game), params)
+
+    def player(self, game: Game[Any], params: Table) -> None:
+        return None
+
+    def _train(self, game: Game[Any], genes: np.ndarray, seed: int) -> tuple[q_table.TrainState, int]:
+        """A child's table, and how many entries of it are taken."""
+        config = self._config(game, genes)
+        state = q_table.init(config, game, jax.random.key(int(seed)))
+        known = 0
+        while int(state.games) < config.games:
+            try:
+                state, metrics = q_table.update(config, game, (), state)
+            except Exhausted:  # the table is full, and the child plays by what it holds
+                break
+            known = metrics["known"]
+        return state, known
+
+    def _config(self, game: Game[Any], genes: np.ndarray) -> q_table.Config:
+        """Settings by which q_table trains a child."""
+        rate, discount, *worths = (float(gene) for gene in genes)
+        names = self.genes(game).names[2:]
+        worth = ",".join(f"{name}={value!r}" for name, value in zip(names, worths, strict=True))
+        own = {"games": self.training_games, "encoding": self.encoding, "entries": self.entries}
+        return q_table.Config(
+            **q_table.PRESETS.get(self.preset, {})
+            | {name: value for name, value in own.items() if value}
+            | {"rewards": worth, "discount": discount, "learning_rate": rate, "learning_rate_end": rate}
+        )
+
+    def _events(self, game: Game[Any]) -> tuple[str, ...]:
+        return _events(cast(Hashable, game), self.events, self.preset)
+
+
+@functools.cache
+def _events(game: Any, events: tuple[str, ...], preset: str) -> tuple[str, ...]:
+    if events:
+        return events
+    if preset in EVENTS:
+        return tuple(EVENTS[preset].split("+"))
+    return ("win", EITHER + "draw", PUNISHMENT + "lose", *(EITHER + name for name in getattr(game, "events", {})))

@@ -1,0 +1,123 @@
+"""Finishing orders of games, as the choices of Plackett and Luce's model: who was best, then who of the others, ..."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Choices(NamedTuple):
+    """M sets of entrants, and how often each of them was chosen as the best of its set.
+
+    Player K stands for nobody, where a set has fewer than S entrants.
+    """
+
+    entrants: np.ndarray  # [M, S] int: players
+    wins: np.ndarray  # [M, S] float
+
+
+class _Stage(NamedTuple):
+    """A choice among those who are left, in every game with the same ties."""
+
+    left: tuple[int, ...]  # places in the finishing order
+    num_tied: int  # the first of them share it evenly
+    weight: float  # with which it counts
+
+
+class Games(NamedTuple):
+    """Games that have the same ties."""
+
+    order: np.ndarray  # [N, P] int: players from the best to the worst
+    ties: tuple[int, ...]  # how many share each place, like (1, 1, 2)
+    weights: np.ndarray  # [N] float: how many observations a game counts as
+
+
+class Finishes:
+    """Finishing orders of games between some of K players.
+
+    The order is that of the returns. Players who share a place count as if they had finished in each possible order as
+    often: for two players a draw is half a win for each. Not so at the last place, unless all share it: where a game
+    ends with its first winner nothing is known of the others.
+    """
+
+    def __init__(self, num_players: int, games: Sequence[Games]) -> None:
+        self.num_players, self.games = num_players, games
+
+    @classmethod
+    def of_returns(cls, num_players: int, seating: np.ndarray, returns: np.ndarray, weights: np.ndarray) -> Finishes:
+        """From [N, P] who sat where, [N, P] returns by seat and [N] weights."""
+        places = np.argsort(-returns, axis=1, kind="stable")
+        order, sorted_ = np.take_along_axis(seating, places, 1), np.take_along_axis(returns, places, 1)
+        ends = sorted_[:, 1:] != sorted_[:, :-1]  # [N, P - 1] where a place is not shared with the next
+        kinds, kind = np.unique(ends, axis=0, return_inverse=True)
+        found = []
+        for number, pattern in enumerate(kinds):
+            mine = kind.reshape(-1) == number
+            bounds = [0, *(pattern.nonzero()[0] + 1).tolist(), returns.shape[1]]
+            ties = tuple(int(size) for size in np.diff(bounds))
+            found.append(Games(order[mine].astype(np.int64), ties, weights[mine].astype(np.float64)))
+        return cls(num_players, found)
+
+    @classmethod
+    def of_pairs(cls, wins: np.ndarray, draws: np.ndarray) -> Finishes:
+        """From [K, K] games that row won against column, and [K, K] symmetric draws."""
+        won, drawn = np.argwhere(wins > 0), np.argwhere(np.triu(draws, 1) > 0)
+        games = [Games(won, (1, 1), wins[tuple(won.T)]), Games(drawn, (2,), draws[tuple(drawn.T)])]
+        return cls(len(wins), games)
+
+    def choices(self) -> Choices:
+        """All choices, those from the same set added up."""
+        size = max((games.order.shape[1] for games in self.games), default=2)
+        sets, wins = [np.zeros((0, size), np.int64)], [np.zeros((0, size))]
+        for games, stage in self._stages():
+            entrants = np.full((len(games.order), size), self.num_players)
+            entrants[:, : len(stage.left)] = games.order[:, stage.left]
+            won = np.zeros(entrants.shape)
+            won[:, : stage.num_tied] = (games.weights * stage.weight / stage.num_tied)[:, None]
+            by_number = np.argsort(entrants, axis=1, kind="stable")
+            sets.append(np.take_along_axis(entrants, by_number, 1))
+            wins.append(np.take_along_axis(won, by_number, 1))
+        entrants, number = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
+        cells = number.reshape(-1, 1) * size + np.arange(size)
+        total = np.bincount(cells.ravel(), np.concatenate(wins).ravel(), minlength=entrants.size)
+        matter = (entrants[:, 1:] != entrants[:, :1]) & (entrants[:, 1:] < self.num_players)  # not one player alone
+        kept = matter.any(axis=1)
+        return Choices(entrants[kept], total.reshape(entrants.shape)[kept])
+
+    def shared(self) -> np.ndarray:
+        """[K, K] by how much less than p_i p_j the points of shared places vary: Σ y_i y_j of shared choices."""
+        found = np.zeros((self.num_players, self.num_players))
+        for games, stage in self._stages():
+            share = games.weights * stage.weight / stage.num_tied**2
+            for first, second in itertools.permutations(stage.left[: stage.num_tied], 2):
+                np.add.at(found, (games.order[:, first], games.order[:, second]), share)
+        return found
+
+    def _stages(self) -> Iterator[tuple[Games, _Stage]]:
+        for games in self.games:
+            for stage in stages(games.ties):
+                yield games, stage
+
+
+def stages(ties: tuple[int, ...]) -> list[_Stage]:
+    """The choices of a game in which so many share each place.
+
+    The mean over all orders of m who share a place: after j of them, each set of the m - j others is as likely to be
+    left, and each of these as likely to be next.
+    """
+    found = []
+    first, num_players = 0, sum(ties)
+    for size in ties:
+        if first + size == num_players and first > 0:
+            break  # nothing is known of those who share the last place, and one alone is no choice
+        behind = tuple(range(first + size, num_players))
+        for gone in range(size):
+            for left in itertools.combinations(range(first, first + size), size - gone):
+                if len(left) + len(behind) > 1:
+                    found.append(_Stage(left + behind, len(left), 1 / math.comb(size, gone)))
+        first += size
+    return found
