@@ -99,10 +99,11 @@ def _garble_run(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
         name = draw(st.sampled_from(ODD_CHECKPOINTS))
         source = path / runs.CHECKPOINTS / step
         if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, source.with_name(name), dirs_exist_ok=True, symlinks=True)
+            with contextlib.suppress(shutil.Error):  # pipes are not copied
+                shutil.copytree(source, source.with_name(name), dirs_exist_ok=True, symlinks=True)
         return f"checkpoint {step} as {name!r} too"
     chosen = draw(st.sampled_from(("lock", "metrics.jsonl", "config.json", "report.md", runs.CHECKPOINTS, ".7.tmp")))
-    inner = draw(st.sampled_from(("", "", "5", "9", ".9.tmp", "9/arrays", "9/manifest.json", "9.damaged")))
+    inner = draw(st.sampled_from(("", "", "5", "9", ".9.tmp", f"9/{checkpoint.ARRAYS}", f"9/{checkpoint.MANIFEST}")))
     entry = path / runs.CHECKPOINTS / inner if inner else path / chosen
     if entry.parent.is_symlink() or not entry.parent.is_dir():
         return "nothing"
