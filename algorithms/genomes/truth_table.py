@@ -164,15 +164,16 @@ def _truths(codes: np.ndarray, num_inputs: int) -> np.ndarray:
 @functools.cache
 def _occurring(coding: Coding) -> np.ndarray:
     """[K] the combinations that actions have in random play, in rising order; the same in every process."""
-    facet = host.lowered(coding.game)
-    rows, moves = facet.rows(STEPS_PLAYED), np.zeros(STEPS_PLAYED, np.int32)
-    host.specialise(host_random, facet).record(rows, moves, SEED)
 
     def codes(state: Any) -> tuple[Array, Array]:
         decided = coding.game.actor(state) >= 0
         return coding.words(state)[:, 0], coding.considered(state) & decided
 
-    with jax.ensure_compile_time_eval():  # TrainStates are also made while JAX traces, and need the number of genes
+    # The shape of a TrainState, and with it the number of genes, is also asked for while JAX traces.
+    with jax.ensure_compile_time_eval():
+        facet = host.lowered(coding.game)
+        rows, moves = facet.rows(STEPS_PLAYED), np.zeros(STEPS_PLAYED, np.int32)
+        host.specialise(host_random, facet).record(rows, moves, SEED)
         words, counts = (np.asarray(found) for found in jax.jit(jax.vmap(codes))(facet.state(rows)))
     return np.unique(words[counts]).astype(np.int64)
 
