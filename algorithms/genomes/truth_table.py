@@ -169,7 +169,8 @@ def _occurring(coding: Coding) -> np.ndarray:
         decided = coding.game.actor(state) >= 0
         return coding.words(state)[:, 0], coding.considered(state) & decided
 
-    with jax.ensure_compile_time_eval():  # TrainStates are also made while JAX traces, and need the number of genes
+    # The shape of a TrainState, and with it the number of genes, is also asked for while JAX traces.
+    with jax.ensure_compile_time_eval():
         facet = host.lowered(coding.game)
         rows, moves = facet.rows(STEPS_PLAYED), np.zeros(STEPS_PLAYED, np.int32)
         host.specialise(host_random, facet).record(rows, moves, SEED)

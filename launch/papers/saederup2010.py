@@ -42,13 +42,14 @@ FIGURE_3 = {1: 13_100, 90: 18_800, GENERATIONS: 19_300}  # points in 10,000 game
 OURS: dict[str, Any] = {
     "genome": "truth_table(encoding=saederup)",
     "opponents": ",".join([OPPONENT] * 3),
-    "population": 16,
+    "population": 12,
     "parents": 4,
-    "children": 4,
-    "memory": 0.9,
-    "mutated": 0.3,
+    "children": 3,
+    "memory": 0.95,
+    "crossover": "uniform",
+    "mutated": 0.15,
     "mutation_most": 0.3,
-    "games_per_generation": 3_200,
+    "games_per_generation": 6_000,
 }
 OUR_GENERATIONS = 150
 # How much a move is wanted by what it does, made by hand: the first that fits of Table 1's inputs, by their number.

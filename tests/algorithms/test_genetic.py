@@ -13,6 +13,7 @@ from algorithms.genomes.breeding import Mutation
 from algorithms.genomes.genome import Genes
 from boardrl import registry
 from boardrl.errors import UserError
+from launch import learners
 
 UNIT = Genes(tuple("abcdefghij"), np.zeros(10, np.float32), np.ones(10, np.float32))
 
@@ -210,3 +211,9 @@ def test_mistakes_are_one_sentence(changes, words):
     with pytest.raises(UserError, match=words) as error:
         genetic.check(config, registry.make("pig:target=20"))
     assert "\n" not in str(error.value)
+
+
+def test_it_is_an_algorithm_and_its_genomes_are_none():
+    assert "genetic" in learners.names()
+    assert "genomes" not in learners.names()
+    assert learners.load("genetic") is genetic

@@ -12,7 +12,7 @@ from algorithms.genomes import matches, truth_table
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
 from algorithms.genomes.weights import Weights
-from boardrl import linear, players, registry
+from boardrl import host, linear, players, registry
 from boardrl.game import one_hot
 from boardrl.policy import Policy
 from games.ludo import Ludo
@@ -107,6 +107,17 @@ def test_nineteen_combinations_of_the_inputs_occur():
     assert not (truths[:, 0] & truths[:, 3:].any(1) & ~truths[:, 8]).any()  # to the goal, and nothing else but the way
     np.testing.assert_array_equal(genes.low, 0)
     np.testing.assert_array_equal(genes.high, 1)
+
+
+@pytest.mark.parametrize("text", ["truth_table(encoding=saederup)", "reward_recipe(preset=derakhshan2010)", "weights"])
+def test_the_shape_of_a_state_is_known_without_one(text):
+    """As a run is loaded: in a new process, where nothing is known of the genes, and while JAX traces."""
+    truth_table._occurring.cache_clear()
+    host._lowered.cache_clear()
+    config = genetic.Config(genome=text, population=4)
+    state = jax.eval_shape(lambda: genetic.init(config, SDU, jax.random.key(0)))
+    assert state.genes.shape == (4, len(genetic._genome(config, SDU).genes(SDU).names))
+    assert all(leaf.shape[0] == 4 for leaf in jax.tree.leaves(state.params))
 
 
 def test_nets_are_fitted_to_the_wanted_outputs_all_at_once():
