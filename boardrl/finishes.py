@@ -81,8 +81,8 @@ class Finishes:
             by_number = np.argsort(entrants, axis=1, kind="stable")
             sets.append(np.take_along_axis(entrants, by_number, 1))
             wins.append(np.take_along_axis(won, by_number, 1))
-        entrants, number = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
-        cells = number.reshape(-1, 1) * size + np.arange(size)
+        entrants, number = _unique(np.concatenate(sets), self.num_players + 1)
+        cells = number[:, None] * size + np.arange(size)
         total = np.bincount(cells.ravel(), np.concatenate(wins).ravel(), minlength=entrants.size)
         matter = (entrants[:, 1:] != entrants[:, :1]) & (entrants[:, 1:] < self.num_players)  # not one player alone
         kept = matter.any(axis=1)
@@ -101,6 +101,15 @@ class Finishes:
         for games in self.games:
             for stage in stages(games.ties):
                 yield games, stage
+
+
+def _unique(rows: np.ndarray, base: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different ones of [N, S] rows of numbers below the base, and [N] which of them each row is."""
+    if base ** rows.shape[1] < 2**63:  # as one number each, which is many times faster
+        _, first, number = np.unique(rows @ base ** np.arange(rows.shape[1]), return_index=True, return_inverse=True)
+        return rows[first], number.reshape(-1)
+    found, number = np.unique(rows, axis=0, return_inverse=True)
+    return found, number.reshape(-1)
 
 
 def stages(ties: tuple[int, ...]) -> list[_Stage]:

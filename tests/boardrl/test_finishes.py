@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from boardrl import finishes as finishes_
 from boardrl import ratings
 from boardrl.finishes import Finishes
 
@@ -51,6 +52,14 @@ def test_a_shared_place_is_the_mean_of_all_orders():
 
 def test_a_player_against_itself_says_nothing():
     assert counted(of(2, [[0, 1, 0]], [[2, 3, 1]])) == {(0, 0, 1): [0, 0, 1]}
+
+
+@pytest.mark.parametrize("base", [7, 2**40])
+def test_equal_sets_are_added_up(base):
+    rows = np.array([[3, 1], [0, 6], [3, 1], [0, 5]])
+    found, number = finishes_._unique(rows, base)
+    assert sorted(found.tolist()) == [[0, 5], [0, 6], [3, 1]]
+    np.testing.assert_array_equal(found[number], rows)
 
 
 @pytest.mark.parametrize("winner_only", [False, True])
