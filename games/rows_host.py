@@ -104,9 +104,11 @@ def successors(row, buffer, work):
 
 @numba.njit(cache=True, nogil=True)
 def legal(row, mask, work):
+    mask[0] = np.uint64(0)
     over = actor(row, work) == TERMINAL
     for action in range(NUM_ACTIONS):
-        mask[action] = not over and landing(row[0] | row[1], action) != np.uint64(0)
+        free = not over and landing(row[0] | row[1], action) != np.uint64(0)
+        mask[0] |= np.uint64(free) << np.uint64(action)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -175,7 +177,7 @@ def facet(
     shape = (height, width) if planes_last else (height * width,)
 
     def pack(states: Any) -> np.ndarray:
-        board, turn, winner = (np.asarray(leaf) for leaf in states)
+        board, turn, winner = (np.asarray(leaf) for leaf in (states.board, states.turn, states.winner))
         cells = board.reshape(*turn.shape, height * width)
         words = [((cells == mark).astype(np.uint64) << bits).sum(-1, dtype=np.uint64) for mark in (1, 2)]
         rest = turn.astype(np.uint64) | (winner + 1).astype(np.uint64) << np.uint64(8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-PARTS = ("elementwise", "shape", "reduce", "indexing", "order", "linear", "control")
+PARTS = ("elementwise", "shape", "reduce", "indexing", "order", "linear", "control", "bits")
 
 
 def load() -> None:

@@ -29,7 +29,7 @@ facet = host.of(game)
 spec, row, after, work = game.spec, facet.row(game.init()), facet.rows(), facet.work()
 facet.init(row)
 numbers = [int(facet.actor(row, work)), int(facet.key(row))]
-mask = np.zeros(spec.num_actions, np.bool_)
+mask = facet.mask()
 facet.legal(row, mask, work)
 facet.chance(row, np.zeros(spec.num_outcomes, np.float32), work)
 facet.returns(row, np.zeros(spec.num_players, np.float32), work)
