@@ -42,6 +42,7 @@ class Argument:
 
     name: str
     example: Any
+    constant: bool = False  # nothing writes there as long as compiled code runs, as with the weights of a net
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +146,10 @@ def lower_module(
             texts.append(str(error))
         layouts[label] = [Layout(a.example, a.name) for a in function.arguments] + [Layout(shapes, function.result)]
         leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
-        texts += [label, repr((function.title, [a.name for a in function.arguments], function.result, leaves))]
+        texts += [
+            label,
+            repr((function.title, [(a.name, a.constant) for a in function.arguments], function.result, leaves)),
+        ]
     walk = None
     if successors is not None and not any(isinstance(block, ir.LoweringError) for block in blocks.values()):
         walk = trace_successors(successors)
@@ -216,7 +220,8 @@ def emit_function(
     for argument, layout in zip(function.arguments, layouts, strict=False):
         for leaf in layout.leaves:
             var = next(ins)
-            operands.append(_incoming(emit, argument.name, leaf, is_number(layout), var in used))
+            value = _incoming(emit, argument.name, leaf, is_number(layout), var in used, constant=argument.constant)
+            operands.append(value)
     *_, result = layouts
     parameters = [a.name for a in function.arguments]
     if is_number(result):
@@ -322,7 +327,7 @@ def _source(label: str, parameters: list[str], doc: str, emit: Emitter) -> tuple
 RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
 
 
-def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:
+def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool, *, constant: bool = False) -> Value:
     """An argument's leaf: a number in a variable, an array behind a pointer."""
     if not used:
         return scalar("unused", leaf.shape, leaf.dtype)
@@ -332,7 +337,7 @@ def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) ->
     pointer = _leaf_pointer(emit, name, leaf, "")
     if leaf.is_bits:
         return _incoming_bits(emit, pointer, leaf)
-    buffer = Buffer(pointer, leaf.shape, leaf.dtype)
+    buffer = Buffer(pointer, leaf.shape, leaf.dtype, constant=constant)
     if index.size_of(leaf.shape) != 1:
         return buffer
     emit.head[-1] = emit.head[-1].replace(")  #", ")[0]  #")

@@ -35,6 +35,7 @@ from boardrl.lowering.primitives_elementwise import spread
 from boardrl.lowering.writer import RULES, Writer, word_rule
 
 MOST_LOOKED_UP = 4096  # rows of a table of words
+LEAST_COMPARED = 8  # numbers; comparisons of fewer are read one by one as often as not
 EVEN = 1.0  # machine operations an element beyond which bits are read one by one by who wants them so
 FEW_OPERANDS = 8  # that can be joined without memory
 
@@ -680,6 +681,8 @@ def _compare(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value] |
     number = y.uniform if y.uniform is not None else y
     if isinstance(x, Table) and x.size == size and number.size == 1 and not isinstance(number, Table):
         return _constants_with_number(writer, eqn, x, number, sign)
+    if size < LEAST_COMPARED:
+        return None
     base, ids = (x, None) if x.origins is None else x.origins
     if not isinstance(base, Buffer) or base.dtype.kind not in "iu" or number.size != 1:
         return None

@@ -151,6 +151,8 @@ class Writer:
         value.note = value.note or f"{eqn.name} {kind(out)}" + (f", {eqn.source}" if eqn.source else "")
         value.hint = value.hint or (eqn.source.assigned if eqn.source else "")
         placed = self._placed(eqn, out, value)
+        if isinstance(placed, Buffer):
+            placed.packed = None  # it may hold another variable now, whose words were worked out
         if out.dtype == np.bool_ and value.size > 1 and not isinstance(placed, Bits) and placed.packed is None:
             placed.packed = bits_of(self.emit, placed)  # in case that words are asked for
         return placed
