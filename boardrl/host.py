@@ -382,7 +382,7 @@ def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
       params: an example; other parameters of the same shapes need no new code.
     """
     state = jax.tree.map(jnp.asarray, game.init())
-    arguments = [Argument("params", params, constant=True), Argument("row", state), Argument("player", jnp.int32(0))]
+    arguments = [Argument("params", params), Argument("row", state), Argument("player", jnp.int32(0))]
     function = Function(value, arguments, title=f"the value of {game.spec.name}")
     module, layouts = lower_module(
         f"{game.spec.name}_value", {"evaluate": function}, extra="EVALUATOR_WORDS = WORK_WORDS\n"

@@ -33,7 +33,7 @@ except ImportError:
 try:
     from boardrl.facet import symmetric
 except ImportError:
-    symmetric = step
+    symmetric = step  # type: ignore[assignment]
 
 FUNCTIONS = (
     *("actor", "legal", "chance", "step", "act", "settle", "successors"),

@@ -136,15 +136,12 @@ def scalar(text: str, shape: tuple[int, ...], dtype: np.dtype) -> Value:
 class Buffer(Value):
     """An array in memory, row-major, behind a typed pointer."""
 
-    def __init__(self, pointer: str, shape: tuple[int, ...], dtype: np.dtype, *, constant: bool = False) -> None:
+    def __init__(self, pointer: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
         super().__init__(shape, dtype, self._load, cost=1, plain=True)
         self.pointer = pointer
-        self.constant = constant  # nothing writes there as long as the code runs: loads may be moved about
 
     def _load(self, emit: Emitter, point: Point) -> str:
         text = f"{self.pointer}[{point.flat()}]"
-        if self.constant and self.dtype != np.bool_:
-            return f"constant_at({self.pointer}, {point.flat()})"
         # Numba's pointers know no booleans: they are bytes in memory.
         return f"({text} != 0)" if self.dtype == np.bool_ else text
 

@@ -35,18 +35,6 @@ def pointer(typing, array, offset, dtype):
 
 
 @intrinsic
-def constant_at(typing, memory, place):
-    """An element behind a pointer to memory that nothing writes to: no store can be in the way of such a load."""
-
-    def generate(context, builder, signature, args):
-        loaded = builder.load(builder.gep(args[0], [args[1]]))
-        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return loaded
-
-    return memory.dtype(memory, types.int64), generate
-
-
-@intrinsic
 def where(typing, condition, yes, no):
     """One of two values, both already computed: a select, not a branch."""
     _check_same(yes, no)

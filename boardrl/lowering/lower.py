@@ -42,7 +42,6 @@ class Argument:
 
     name: str
     example: Any
-    constant: bool = False  # nothing writes there as long as compiled code runs, as with the weights of a net
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +147,7 @@ def lower_module(
         leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
         texts += [
             label,
-            repr((function.title, [(a.name, a.constant) for a in function.arguments], function.result, leaves)),
+            repr((function.title, [a.name for a in function.arguments], function.result, leaves)),
         ]
     walk = None
     if successors is not None and not any(isinstance(block, ir.LoweringError) for block in blocks.values()):
@@ -220,8 +219,7 @@ def emit_function(
     for argument, layout in zip(function.arguments, layouts, strict=False):
         for leaf in layout.leaves:
             var = next(ins)
-            value = _incoming(emit, argument.name, leaf, is_number(layout), var in used, constant=argument.constant)
-            operands.append(value)
+            operands.append(_incoming(emit, argument.name, leaf, is_number(layout), var in used))
     *_, result = layouts
     parameters = [a.name for a in function.arguments]
     if is_number(result):
@@ -327,7 +325,7 @@ def _source(label: str, parameters: list[str], doc: str, emit: Emitter) -> tuple
 RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
 
 
-def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool, *, constant: bool = False) -> Value:
+def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:
     """An argument's leaf: a number in a variable, an array behind a pointer."""
     if not used:
         return scalar("unused", leaf.shape, leaf.dtype)
@@ -337,7 +335,7 @@ def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool, *,
     pointer = _leaf_pointer(emit, name, leaf, "")
     if leaf.is_bits:
         return _incoming_bits(emit, pointer, leaf)
-    buffer = Buffer(pointer, leaf.shape, leaf.dtype, constant=constant)
+    buffer = Buffer(pointer, leaf.shape, leaf.dtype)
     if index.size_of(leaf.shape) != 1:
         return buffer
     emit.head[-1] = emit.head[-1].replace(")  #", ")[0]  #")
