@@ -11,8 +11,6 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
-from boardrl.host import Handwritten
-from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 IN_A_ROW = 4
@@ -97,19 +95,6 @@ class ConnectFour:
     def rotate(self, state: State) -> State:
         winner = jnp.where(state.winner < 0, -1, 1 - state.winner)
         return State(state.second, state.first, 1 - state.turn, winner)
-
-    def host(self) -> Handwritten | None:
-        """Bitboards, where the board fits into a word."""
-        cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
-        return rows_host.facet(
-            of_board,
-            height=self.rows,
-            width=self.columns,
-            length=IN_A_ROW,
-            drops=True,
-            planes_last=True,
-            shown=np.stack([cells.ravel(), cells[:, ::-1].ravel()]),
-        )
 
     num_symmetries = 2
 

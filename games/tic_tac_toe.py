@@ -11,8 +11,6 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
-from boardrl.host import Handwritten
-from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
@@ -89,9 +87,6 @@ class TicTacToe:
     def rotate(self, state: State) -> State:
         winner = jnp.where(state.winner < 0, -1, 1 - state.winner)
         return State(state.noughts, state.crosses, 1 - state.turn, winner)
-
-    def host(self) -> Handwritten | None:
-        return rows_host.facet(of_board, height=3, width=3, length=3, drops=False, planes_last=False, shown=SYMMETRIES)
 
     num_symmetries = 8
 

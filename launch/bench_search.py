@@ -140,10 +140,6 @@ def against_hand_written() -> Sequence[Row]:
         result.append(
             Row(f"jumper {size}x{size} to depth {depth}, {kind}", "searches/s", rates[0], "by hand", rates[1])
         )
-    for name, depth in (("tic_tac_toe", 9), ("connect_four", 7)):
-        one: Any = registry.make(name)
-        rates = [node_rate(one, "alphabeta", depth, PLAIN, facet=f(one)) for f in (host.lowered, host.of)]
-        result.append(Row(f"{name}, alpha-beta to depth {depth}, lowered", "nodes/s", rates[0], "by hand", rates[1]))
     return result
 
 

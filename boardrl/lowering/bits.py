@@ -37,7 +37,7 @@ def fits(size: int) -> bool:
 
 def literal(word: int) -> str:
     """A word as it is written in emitted code."""
-    return f"u64({word})" if word < 10 else f"u64({word:#x})"
+    return f"u64({word})" if word < 10 else f"u64(0x{word:X})"
 
 
 def full(size: int) -> list[int]:
