@@ -248,10 +248,10 @@ def arguments(seed: int, examples: list[np.ndarray], count: int) -> Iterator[lis
         yield drawn
 
 
-def differences(seed: int, count: int = 6) -> list[str]:
-    """What a program gives in host code and in JAX, where that differs."""
+def differences(seed: int, count: int = 6, name: str = "booleans") -> list[str]:
+    """What a program gives in host code and in JAX, where that differs; compiled under a name of its own."""
     run, examples = program(seed)
-    compiled, wanted = lower(run, *examples, name=f"booleans_{seed}"), jax.jit(run)
+    compiled, wanted = lower(run, *examples, name=f"{name}_{seed}"), jax.jit(run)
     found = []
     for args in arguments(seed, examples, count):
         for k, (got, want) in enumerate(zip(compiled(*args), wanted(*args), strict=True)):
