@@ -16,6 +16,7 @@ WORDS = 1  # of a row
 WORK_WORDS = 1  # of a workspace
 NUM_PLAYERS = 1  # P
 NUM_ACTIONS = 1  # A
+MASK_WORDS = 1  # of what `legal` writes
 NUM_OUTCOMES = 0  # C
 MAX_STEPS = 1
 OBS_SIZE = 1  # numbers in an observation
@@ -36,7 +37,7 @@ def actor(row: Any, work: Any) -> int:
 
 
 def legal(row: Any, mask: Any, work: Any) -> None:
-    """Writes [A] bool: what the actor may do."""
+    """Writes [MASK_WORDS] uint64: what the actor may do, a bit an action (boardrl.masks reads them)."""
     raise NotImplementedError
 
 

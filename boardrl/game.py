@@ -78,6 +78,8 @@ class Game(Protocol[State]):
         weight_files    {name: path}, weights of features that the game brings along (boardrl.weights)
         named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
+        tried_first     f(state) -> some of [A] bool: actions that searches try before the others, all else being
+                        equal; those of the first mask first
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
         to_text, from_text   f(state) -> str and back
         turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation; perft then counts turns

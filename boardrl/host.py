@@ -33,8 +33,9 @@ import jax.numpy as jnp
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from boardrl.game import Game
-from boardrl.lowering import Argument, Function, Layout, lower_module
+from boardrl import masks
+from boardrl.game import Game, acting
+from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
 from boardrl.policy import Value
@@ -72,13 +73,22 @@ class Facet:
         """Scratch memory for one thread."""
         return np.zeros(self.module.WORK_WORDS, np.uint64)
 
+    def mask(self, *batch: int) -> np.ndarray:
+        """[*batch, MASK_WORDS] memory for what is legal."""
+        return np.zeros((*batch, self.module.MASK_WORDS), np.uint64)
+
+    def actions(self, row: np.ndarray) -> np.ndarray:
+        """[N] the legal actions in a row."""
+        mask = self.mask()
+        self.legal(row, mask, self.work())
+        return np.flatnonzero(masks.unpack(mask, self.module.NUM_ACTIONS))
+
     def turn(self, row: np.ndarray, after: np.ndarray) -> list[int]:
         """The actions that lead from a row to one of its successors."""
         if self.turn_of is not None:
             return self.turn_of(self.state(row), self.state(after))
-        mask, out, work = np.zeros(self.module.NUM_ACTIONS, np.bool_), self.rows(), self.work()
-        self.legal(row, mask, work)
-        for action in np.flatnonzero(mask):
+        out, work = self.rows(), self.work()
+        for action in self.actions(row):
             self.step(row, int(action), out, work)
             if (out == after).all():
                 return [int(action)]
@@ -150,7 +160,16 @@ def _lowered(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
-    module, _ = lower_module(game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare)
+    walk = Successors(
+        game.legal,
+        acting(game),
+        state,
+        first=getattr(game, "tried_first", None),
+        title=f"{type(game).__name__}",
+    )
+    module, _ = lower_module(
+        game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare, successors=walk
+    )
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
         sentence = f"{next(iter(module.REFUSED.values()))}; the game runs on through JAX, much slower"
@@ -187,6 +206,7 @@ def constants(game: Game[Any]) -> dict[str, int]:
     numbers = {
         "NUM_PLAYERS": spec.num_players,
         "NUM_ACTIONS": spec.num_actions,
+        "MASK_WORDS": masks.num_words(spec.num_actions),
         "NUM_OUTCOMES": spec.num_outcomes,
         "MAX_STEPS": spec.max_steps,
         "OBS_SIZE": int(np.prod(spec.obs_shape, dtype=np.int64)),
@@ -210,6 +230,7 @@ def _constants_and_key(game: Game[Any], state: Any) -> str:
         lines.append(f"LOW_ZERO = np.array({[low for low, _ in zeros]}, np.uint64)")
         lines.append(f"HIGH_ZERO = np.array({[high for _, high in zeros]}, np.uint64)")
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
+    lines.insert(0, "from boardrl.masks import next_set\n")
     source = "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
     return source + "".join(STEP_SOURCE.format(name=name) for name in FAST_PATHS if not hasattr(game, name))
 
@@ -241,11 +262,12 @@ def key(row):
 '''
 
 
-# The mask of what is legal lies behind the workspace of the rules.
+# The mask of what is legal lies behind the workspace of the rules. Where `legal` and `act` could be lowered, a
+# function further down takes the place of this one.
 SUCCESSORS_SOURCE = '''
 
 LEGAL_AT = WORK_WORDS
-TRUNCATED = LEGAL_AT + -(-NUM_ACTIONS // 8)
+TRUNCATED = LEGAL_AT + MASK_WORDS
 WORK_WORDS = TRUNCATED + 1
 ROOM = NUM_ACTIONS
 
@@ -253,13 +275,13 @@ ROOM = NUM_ACTIONS
 @njit(**OPTIONS)
 def successors(row, buffer, work):
     """Writes the rows after each legal action, and returns how many."""
-    mask = work[LEGAL_AT:].view(np.bool_)
+    mask = work[LEGAL_AT:]
     legal(row, mask, work)
-    count = 0
-    for action in range(NUM_ACTIONS):
-        if mask[action]:
-            act(row, action, buffer[count], work)
-            count += 1
+    count, action = 0, next_set(mask, MASK_WORDS, 0)
+    while action >= 0:
+        act(row, action, buffer[count], work)
+        count += 1
+        action = next_set(mask, MASK_WORDS, action + 1)
     return count
 '''
 
@@ -307,6 +329,8 @@ class _JaxCall:
             return int(result)
         if out.dtype == np.uint64 and jax.tree.structure(result) == self.layout.treedef:
             out[:] = self.layout.pack(result)
+        elif out.dtype == np.uint64:
+            out[: masks.num_words(result.size)] = masks.pack(np.asarray(result))
         else:
             out[:] = np.asarray(result).reshape(-1)
         return None

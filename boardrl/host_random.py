@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from boardrl.facet import (
+    MASK_WORDS,
     MAX_STEPS,
-    NUM_ACTIONS,
     NUM_OUTCOMES,
     NUM_PLAYERS,
     ROOM,
@@ -22,6 +22,7 @@ from boardrl.facet import (
     step,
     successors,
 )
+from boardrl.masks import nth_set, num_set
 
 
 @njit(cache=True, nogil=True)
@@ -29,7 +30,7 @@ def count(num_steps, seed):
     """(steps, rolls, games) of random play with automatic restart: every legal action alike, chance as it is."""
     np.random.seed(seed)  # noqa: NPY002  Numba's generator
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    mask, probs = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_OUTCOMES, np.float32)
+    mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)
     work = np.zeros(WORK_WORDS, np.uint64)
     rolls, games, length = 0, 0, 0
     init(row)
@@ -51,7 +52,7 @@ def record(rows, moves, seed):
     """Fills [N, ...] arrays with random play: positions, and the move made in each."""
     np.random.seed(seed)  # noqa: NPY002
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    mask, probs = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_OUTCOMES, np.float32)
+    mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)
     work = np.zeros(WORK_WORDS, np.uint64)
     length = 0
     init(row)
@@ -82,17 +83,10 @@ def draw(row, mask, probs, work):
             if probs[move] > 0:
                 return move, seat
     legal(row, mask, work)
-    total = 0
-    for action in range(NUM_ACTIONS):
-        total += mask[action]
+    total = num_set(mask, MASK_WORDS)
     if total == 0:
         return 0, seat
-    nth = np.random.randint(total)  # noqa: NPY002
-    for action in range(NUM_ACTIONS):
-        nth -= mask[action]
-        if nth < 0:
-            return action, seat
-    return 0, seat
+    return nth_set(mask, MASK_WORDS, np.random.randint(total)), seat  # noqa: NPY002
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +102,7 @@ def by_turns(num_games, seed, distinct, rows, ends, wins):
     """
     np.random.seed(seed)  # noqa: NPY002
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    mask, probs = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_OUTCOMES, np.float32)
+    mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)
     work, result = np.zeros(WORK_WORDS, np.uint64), np.zeros(NUM_PLAYERS, np.float32)
     seen = np.zeros(2 * len(ends), np.int64)
     turns, choices = 0, 0

@@ -19,7 +19,7 @@ def encode(row: Any, out: Any, work: Any) -> None:
 
 
 def allowed(row: Any, out: Any, work: Any) -> None:
-    """Writes [A] bool: the actions that are considered, at least one at every decision."""
+    """Writes [MASK_WORDS] uint64: the actions that are considered, at least one at every decision."""
     raise NotImplementedError
 
 

@@ -9,8 +9,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from boardrl.facet import MAX_STEPS, NUM_ACTIONS, NUM_OUTCOMES, NUM_PLAYERS, WORDS, WORK_WORDS, actor, chance, init
+from boardrl.facet import (
+    MASK_WORDS,
+    MAX_STEPS,
+    NUM_ACTIONS,
+    NUM_OUTCOMES,
+    NUM_PLAYERS,
+    WORDS,
+    WORK_WORDS,
+    actor,
+    chance,
+    init,
+)
 from boardrl.hash_table import FREE, find
+from boardrl.masks import next_set, nth_set, num_set
 from boardrl.q_facet import (
     KEY_WORDS,
     NUM_KEYS,
@@ -49,7 +61,7 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     work, work_q = np.zeros(WORK_WORDS, np.uint64), np.zeros(Q_WORDS, np.uint64)
     probs, weights = np.zeros(NUM_OUTCOMES, np.float32), np.zeros(NUM_ACTIONS, np.float32)
-    mask, code = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_KEYS * KEY_WORDS, np.uint32)
+    mask, code = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_KEYS * KEY_WORDS, np.uint32)
     events = np.zeros(len(worth_own) + 1, np.float32)
     pending = np.zeros(NUM_PLAYERS, np.int64)  # each learner's last decision, which still collects rewards
     dice = np.zeros(1, np.uint64)
@@ -82,8 +94,8 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
                         encode(row, code, work_q)
                         action = best(code, mask, keys, values, counts)[0]
                     if role < learners:
-                        for index in range(NUM_ACTIONS):  # faster than to copy a slice
-                            mask_of[records, index] = mask[index]
+                        for word in range(MASK_WORDS):  # faster than to copy a slice
+                            mask_of[records, word] = mask[word]
                         action_of[records] = action
                         reward_of[records] = 0
                         seat_of[records] = seat
@@ -164,13 +176,14 @@ def total(worth, events, exclusive):
 def best(code, mask, keys, values, counts):
     """(action, Q) of the first of the considered actions that have the highest value; what was never met has 0."""
     top, found, place = -np.inf, 0, find(part(code, 0), keys, counts)
-    for action in range(NUM_ACTIONS):
-        if mask[action]:
-            if NUM_KEYS > 1:
-                place = find(part(code, action), keys, counts)
-            worth = np.float64(values[place, action % NUM_VALUES]) if counts[place] != FREE else 0.0
-            if worth > top:
-                top, found = worth, action
+    action = next_set(mask, MASK_WORDS, 0)
+    while action >= 0:
+        if NUM_KEYS > 1:
+            place = find(part(code, action), keys, counts)
+        worth = np.float64(values[place, action % NUM_VALUES]) if counts[place] != FREE else 0.0
+        if worth > top:
+            top, found = worth, action
+        action = next_set(mask, MASK_WORDS, action + 1)
     return found, top
 
 
@@ -199,16 +212,8 @@ def drawn(weights, dice):
 
 @njit(cache=True, nogil=True)
 def any_of(mask, dice):
-    """The index of one of the true entries, each as likely."""
-    total = 0
-    for index in range(len(mask)):
-        total += mask[index]
-    nth = np.int64(uniform(dice) * total)
-    for index in range(len(mask)):
-        nth -= mask[index]
-        if nth < 0:
-            return index
-    return 0
+    """One of the actions, each as likely."""
+    return max(nth_set(mask, MASK_WORDS, np.int64(uniform(dice) * num_set(mask, MASK_WORDS))), 0)
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import hash_table, host, machine, players, q_kernel, registry, rewards
+from boardrl import hash_table, host, machine, masks, players, q_kernel, registry, rewards
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, settling
 from boardrl.hash_table import Table
@@ -117,7 +117,7 @@ class Book(NamedTuple):
     player."""
 
     keys: np.ndarray  # [M, K * W] uint32
-    masks: np.ndarray  # [M, A] bool
+    masks: np.ndarray  # [M, MASK_WORDS] uint64: sets of actions, as boardrl.masks has them
     actions: np.ndarray  # [M] int32
     rewards: np.ndarray  # [M] float32: all that befell the player up to its next decision
     lesson_from: np.ndarray  # [M] int32
@@ -183,7 +183,7 @@ class Kernel(NamedTuple):
         size = max(2 * spec.max_steps, 1 << 14)
         return Book(
             np.empty((size, coding.num_keys * coding.num_words), np.uint32),
-            np.empty((size, spec.num_actions), np.bool_),
+            np.empty((size, masks.num_words(spec.num_actions)), np.uint64),
             np.empty(size, np.int32),
             np.empty(size, np.float32),
             np.empty(size, np.int32),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,8 +11,6 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
-from boardrl.host import Handwritten
-from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 IN_A_ROW = 4
@@ -20,9 +18,25 @@ STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) along which pieces ar
 
 
 class State(NamedTuple):
-    board: Array  # [rows, columns] int8, the top row first: 0 empty, 1 seat 0, 2 seat 1
+    first: Array  # [rows, columns] bool, the top row first: the pieces of seat 0
+    second: Array  # [rows, columns] bool: the pieces of seat 1
     turn: Array  # [] int32: the seat to move
     winner: Array  # [] int32: a seat, or -1
+
+    @property
+    def board(self) -> Array:
+        """[rows, columns] int8: 0 empty, 1 seat 0, 2 seat 1."""
+        return self.first.astype(np.int8) + 2 * self.second.astype(np.int8)
+
+    def sides(self, player: Array) -> tuple[Array, Array]:
+        """[rows, columns] bool: the player's pieces, and the other's."""
+        mine_first = player == 0
+        return jnp.where(mine_first, self.first, self.second), jnp.where(mine_first, self.second, self.first)
+
+
+def of_board(board: Any, turn: Any, winner: Any) -> State:
+    """The state with that board, [..., rows, columns] of 0, 1 and 2."""
+    return State(board == 1, board == 2, turn, winner)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,25 +63,25 @@ class ConnectFour:
         )
 
     def init(self) -> State:
-        return State(jnp.zeros((self.rows, self.columns), jnp.int8), jnp.int32(0), jnp.int32(-1))
+        nothing = jnp.zeros((self.rows, self.columns), jnp.bool_)
+        return State(nothing, nothing, jnp.int32(0), jnp.int32(-1))
 
     def actor(self, state: State) -> Array:
         return jnp.where(self._over(state), TERMINAL, state.turn)
 
     def legal(self, state: State) -> Array:
-        return (state.board[0] == 0) & ~self._over(state)
+        return ~(state.first | state.second)[0] & ~self._over(state)
 
     def chance(self, state: State) -> Array:
         return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
-        mark = (1 + state.turn).astype(jnp.int8)
-        column = one_hot(move, self.columns)
-        filled = jnp.where(column, (state.board != 0).sum(0, dtype=jnp.int32), 0).sum(dtype=jnp.int32)
-        landing = one_hot(self.rows - 1 - filled, self.rows)[:, None] & column[None, :]
-        board = jnp.where(landing, mark, state.board)
-        winner = jnp.where(four_in_a_row(board == mark), state.turn, -1)
-        return select(self._over(state), state, State(board, 1 - state.turn, winner))
+        filled, first = state.first | state.second, state.turn == 0
+        floor = jnp.concatenate([filled[1:], jnp.ones((1, self.columns), jnp.bool_)])  # what lies below each cell
+        landing = floor & ~filled & one_hot(move, self.columns)[None]
+        ours, theirs = state.first | (landing & first), state.second | (landing & ~first)
+        winner = jnp.where(four_in_a_row(jnp.where(first, ours, theirs)), state.turn, -1)
+        return select(self._over(state), state, State(ours, theirs, 1 - state.turn, winner))
 
     def returns(self, state: State) -> Array:
         won = one_hot(state.winner, 2)
@@ -75,31 +89,18 @@ class ConnectFour:
 
     def observe(self, state: State, player: Array) -> Array:
         """[rows, columns, 3] planes: my pieces, the other's, and ones if it is my turn."""
-        board = state.board.astype(jnp.int32)
-        my_turn = jnp.broadcast_to(state.turn == player, board.shape)
-        return jnp.stack([board == 1 + player, board == 2 - player, my_turn], -1).astype(jnp.float32)
+        my_turn = jnp.broadcast_to(state.turn == player, state.first.shape)
+        return jnp.stack([*state.sides(player), my_turn], -1).astype(jnp.float32)
 
     def rotate(self, state: State) -> State:
-        board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
-        return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
-
-    def host(self) -> Handwritten | None:
-        """Bitboards, where the board fits into a word."""
-        cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
-        return rows_host.facet(
-            State,
-            height=self.rows,
-            width=self.columns,
-            length=IN_A_ROW,
-            drops=True,
-            planes_last=True,
-            shown=np.stack([cells.ravel(), cells[:, ::-1].ravel()]),
-        )
+        winner = jnp.where(state.winner < 0, -1, 1 - state.winner)
+        return State(state.second, state.first, 1 - state.turn, winner)
 
     num_symmetries = 2
 
     def symmetric(self, state: State, number: Array) -> State:
-        return state._replace(board=jnp.where(number == 0, state.board, state.board[:, ::-1]))
+        planes = (jnp.where(number == 0, plane, plane[:, ::-1]) for plane in (state.first, state.second))
+        return State(next(planes), next(planes), state.turn, state.winner)
 
     def to_text(self, state: State) -> str:
         """The rows from the top and the seat to move."""
@@ -118,10 +119,10 @@ class ConnectFour:
         if bool(((board[:-1] != 0) & (board[1:] == 0)).any()):
             raise UserError(f"bad position {text!r}: a piece hangs in the air; expected columns filled from below")
         won = [bool(four_in_a_row(board == mark)) for mark in (1, 2)]
-        return State(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
+        return of_board(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
 
     def _over(self, state: State) -> Array:
-        return (state.winner >= 0) | (state.board[0] != 0).all()
+        return (state.winner >= 0) | (state.first | state.second)[0].all()
 
 
 def four_in_a_row(mine: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,8 +11,6 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
-from boardrl.host import Handwritten
-from games import rows_host
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
@@ -21,9 +19,25 @@ SYMMETRIES = np.stack([np.rot90(flip, turns).ravel() for flip in (SQUARE, SQUARE
 
 
 class State(NamedTuple):
-    board: Array  # [9] int8: 0 empty, 1 seat 0, 2 seat 1
+    crosses: Array  # [9] bool: the marks of seat 0
+    noughts: Array  # [9] bool: the marks of seat 1
     turn: Array  # [] int32: the seat to move
     winner: Array  # [] int32: a seat, or -1
+
+    @property
+    def board(self) -> Array:
+        """[9] int8: 0 empty, 1 seat 0, 2 seat 1."""
+        return self.crosses.astype(np.int8) + 2 * self.noughts.astype(np.int8)
+
+    def sides(self, player: Array) -> tuple[Array, Array]:
+        """[9] bool: the player's marks, and the other's."""
+        first = player == 0
+        return jnp.where(first, self.crosses, self.noughts), jnp.where(first, self.noughts, self.crosses)
+
+
+def of_board(board: Any, turn: Any, winner: Any) -> State:
+    """The state with that board, [..., 9] of 0, 1 and 2."""
+    return State(board == 1, board == 2, turn, winner)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,22 +51,22 @@ class TicTacToe:
         return Spec("tic_tac_toe", num_players=2, num_actions=9, num_outcomes=0, obs_shape=(27,), max_steps=9)
 
     def init(self) -> State:
-        return State(jnp.zeros(9, jnp.int8), jnp.int32(0), jnp.int32(-1))
+        return State(jnp.zeros(9, jnp.bool_), jnp.zeros(9, jnp.bool_), jnp.int32(0), jnp.int32(-1))
 
     def actor(self, state: State) -> Array:
         return jnp.where(self._over(state), TERMINAL, state.turn)
 
     def legal(self, state: State) -> Array:
-        return (state.board == 0) & ~self._over(state)
+        return ~(state.crosses | state.noughts) & ~self._over(state)
 
     def chance(self, state: State) -> Array:
         return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
-        mark = (1 + state.turn).astype(jnp.int8)
-        board = jnp.where(one_hot(move, 9), mark, state.board)
-        winner = jnp.where(three_in_a_row(board == mark), state.turn, -1)
-        return select(self._over(state), state, State(board, 1 - state.turn, winner))
+        marked, first = one_hot(move, 9), state.turn == 0
+        crosses, noughts = state.crosses | (marked & first), state.noughts | (marked & ~first)
+        winner = jnp.where(three_in_a_row(jnp.where(first, crosses, noughts)), state.turn, -1)
+        return select(self._over(state), state, State(crosses, noughts, 1 - state.turn, winner))
 
     def returns(self, state: State) -> Array:
         won = one_hot(state.winner, 2)
@@ -60,29 +74,25 @@ class TicTacToe:
 
     def observe(self, state: State, player: Array) -> Array:
         """Three planes: my marks, the other's, and ones if it is my turn."""
-        mine, theirs = 1 + player, 2 - player
-        board = state.board.astype(jnp.int32)
         my_turn = jnp.broadcast_to(state.turn == player, 9)
-        return jnp.concatenate([board == mine, board == theirs, my_turn]).astype(jnp.float32)
+        return jnp.concatenate([*state.sides(player), my_turn]).astype(jnp.float32)
 
     def open_lines(self, state: State, player: Array) -> Array:
         """[P] in [-1, 1]: the lines that one player can still fill less those that the other can, over 8."""
-        for_0, for_1 = (num_lines(state.board != 2 - seat) for seat in (0, 1))
+        for_0, for_1 = num_lines(~state.noughts), num_lines(~state.crosses)
         return jnp.stack([for_0 - for_1, for_1 - for_0]).astype(jnp.float32) / 8
 
     values = {"lines": open_lines}
 
     def rotate(self, state: State) -> State:
-        board = jnp.where(state.board == 0, 0, 3 - state.board).astype(jnp.int8)
-        return State(board, 1 - state.turn, jnp.where(state.winner < 0, -1, 1 - state.winner))
-
-    def host(self) -> Handwritten | None:
-        return rows_host.facet(State, height=3, width=3, length=3, drops=False, planes_last=False, shown=SYMMETRIES)
+        winner = jnp.where(state.winner < 0, -1, 1 - state.winner)
+        return State(state.noughts, state.crosses, 1 - state.turn, winner)
 
     num_symmetries = 8
 
     def symmetric(self, state: State, number: Array) -> State:
-        return state._replace(board=state.board[jnp.asarray(SYMMETRIES)[number]])
+        shown = jnp.asarray(SYMMETRIES)[number]
+        return state._replace(crosses=state.crosses[shown], noughts=state.noughts[shown])
 
     def to_text(self, state: State) -> str:
         """Three rows and the seat to move: 'X.. .O. ... 0'."""
@@ -98,10 +108,10 @@ class TicTacToe:
         won = [bool(three_in_a_row(board == mark)) for mark in (1, 2)]
         if all(won):
             raise UserError(f"bad position {text!r}: only one seat can have three in a row")
-        return State(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
+        return of_board(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
 
     def _over(self, state: State) -> Array:
-        return (state.winner >= 0) | (state.board != 0).all()
+        return (state.winner >= 0) | (state.crosses | state.noughts).all()
 
 
 def three_in_a_row(mine: Array) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from boardrl.facet import (
-    NUM_ACTIONS,
+    MASK_WORDS,
     NUM_OUTCOMES,
     NUM_PLAYERS,
     WORDS,
@@ -16,13 +16,14 @@ from boardrl.facet import (
     returns,
     step,
 )
+from boardrl.masks import nth_set, num_set
 
 
 @njit(cache=True, nogil=True)
 def play(num_steps, seed):
     """Whole games until so many steps are made; (steps, games, seat 0's returns in all)."""
     rows, work = np.zeros((2, WORDS), np.uint64), np.zeros(WORK_WORDS, np.uint64)
-    mask, probs = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_OUTCOMES, np.float32)
+    mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)
     value = np.zeros(NUM_PLAYERS, np.float32)
     here, games, steps, total = 0, 0, 0, 0.0
     bits = np.uint64(seed) | np.uint64(1)  # xorshift: 0 would stay 0
@@ -54,16 +55,9 @@ def play(num_steps, seed):
                     break
         else:
             legal(row, mask, work)
-            count = 0
-            for k in range(NUM_ACTIONS):
-                count += mask[k]
-            left = np.int64(((bits >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
-            for k in range(NUM_ACTIONS):
-                if mask[k]:
-                    if left == 0:
-                        move = k
-                        break
-                    left -= 1
+            count = num_set(mask, MASK_WORDS)
+            nth = np.int64(((bits >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
+            move = nth_set(mask, MASK_WORDS, nth)
         step(row, move, rows[1 - here], work)
         here = 1 - here
         steps += 1
@@ -72,7 +66,7 @@ def play(num_steps, seed):
 @njit(cache=True, nogil=True)
 def repeat(function, rows, moves, times):
     """Calls one function (0 actor, 1 legal, 2 step, 3 returns, else none) on [N] rows in turn."""
-    work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(NUM_ACTIONS, np.bool_)
+    work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64)
     value = np.zeros(NUM_PLAYERS, np.float32)
     out, seen, n = np.zeros(WORDS, np.uint64), 0.0, 0
     for _ in range(times):
@@ -81,7 +75,7 @@ def repeat(function, rows, moves, times):
             seen += actor(row, work)
         elif function == 1:
             legal(row, mask, work)
-            seen += mask[0]
+            seen += mask[0] & np.uint64(1)
         elif function == 2:
             step(row, moves[n], out, work)
             seen += out[0] & np.uint64(1)
@@ -99,7 +93,7 @@ def repeat(function, rows, moves, times):
 @njit(cache=True, nogil=True)
 def sample_rows(rows, moves, seed):
     """Fills [N] rows and moves with the decisions of random games; needs a game without chance."""
-    work, mask, here = np.zeros(WORK_WORDS, np.uint64), np.zeros(NUM_ACTIONS, np.bool_), np.zeros(WORDS, np.uint64)
+    work, mask, here = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     bits = np.uint64(seed) | np.uint64(1)
     init(here)
     for n in range(len(rows)):
@@ -109,8 +103,6 @@ def sample_rows(rows, moves, seed):
         bits ^= bits << np.uint64(13)
         bits ^= bits >> np.uint64(7)
         bits ^= bits << np.uint64(17)
-        move = np.int64(bits % np.uint64(NUM_ACTIONS))
-        while not mask[move]:
-            move = (move + 1) % NUM_ACTIONS
+        move = nth_set(mask, MASK_WORDS, np.int64(bits % np.uint64(num_set(mask, MASK_WORDS))))
         rows[n], moves[n] = here, move
         step(rows[n], move, here, work)

@@ -31,7 +31,14 @@ PLAIN = {"deepening": False}
 
 def rows(batch: int) -> Sequence[Row]:
     """All rows; a search is one at a time, whatever the batch."""
-    return [*shared_games(), *bench_mcts.rows(), *jumper_rates(), *jumper_moves()]
+    return [
+        *shared_games(),
+        *bench_mcts.rows(),
+        *jumper_rates(),
+        *jumper_moves(),
+        *against_hand_written(),
+        *other_games(),
+    ]
 
 
 # Games that all share
@@ -119,6 +126,33 @@ def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
     return run
 
 
+def against_hand_written() -> Sequence[Row]:
+    """The same searches on rules lowered from JAX and on the hand-written ones, from the same positions."""
+    result = []
+    for size, kind, depth, options in (
+        *((6, "negascout", depth, {}) for depth in (5, 6, 7)),
+        *((8, "negascout", depth, {}) for depth in (5, 6)),
+        *((size, "alphabeta", 5, PLAIN) for size in (6, 8)),
+    ):
+        game: Any = registry.make(f"jumper:size={size}")
+        boards = 3 if depth > 5 else BOARDS
+        rates = [searches(game, kind, depth, options, boards=boards, facet=f(game)) for f in (host.lowered, host.of)]
+        result.append(
+            Row(f"jumper {size}x{size} to depth {depth}, {kind}", "searches/s", rates[0], "by hand", rates[1])
+        )
+    return result
+
+
+def other_games() -> Sequence[Row]:
+    """Nodes a second of games that are only lowered."""
+    result = []
+    for name, depth in (("ataxx", 5), ("kalah", 8), ("jumper:size=12", 3)):
+        game: Any = registry.make(name)
+        rate = node_rate(game, "alphabeta", depth, PLAIN, facet=host.lowered(game))
+        result.append(Row(f"{name}, alpha-beta to depth {depth}, lowered", "nodes/s", rate))
+    return result
+
+
 # Jumper
 
 
@@ -161,9 +195,11 @@ def jumper_moves() -> Sequence[Row]:
     ]
 
 
-def searches(game: Any, kind: str, depth: int, options: Any, *, boards: int = BOARDS) -> Callable[[], float]:
+def searches(
+    game: Any, kind: str, depth: int, options: Any, *, boards: int = BOARDS, facet: Facet | None = None
+) -> Callable[[], float]:
     """Searches a second of random boards, each from an empty table."""
-    search = make(game, kind, depth, options)
+    search = make(game, kind, depth, options, facet=facet)
     starts = jumper_boards(search.facet)[:boards]
 
     def run() -> float:

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 
 from boardrl.facet import (
+    MASK_WORDS,
     MAX_STEPS,
-    NUM_ACTIONS,
     NUM_OUTCOMES,
     NUM_PLAYERS,
     WORDS,
@@ -26,17 +26,18 @@ from boardrl.facet import (
     settle,
 )
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.masks import nth_set, num_set
 from search.random_stream import below, fraction, mix
 
 GAMES = 0  # the weight that holds the number of games
 
-# Float32s of the scratch memory: returns, probabilities, two rows, and the mask of what is legal. All but the mask
-# begin at whole words.
+# Float32s of the scratch memory: returns, probabilities, two rows, and the mask of what is legal. Each
+# begins at a whole word.
 PROBS = NUM_PLAYERS + NUM_PLAYERS % 2
 FIRST_ROW = PROBS + NUM_OUTCOMES + NUM_OUTCOMES % 2
 SECOND_ROW = FIRST_ROW + 2 * WORDS
 MASK = SECOND_ROW + 2 * WORDS
-SCRATCH = MASK + 2 * -(-NUM_ACTIONS // 8)
+SCRATCH = MASK + 2 * MASK_WORDS
 
 ACTIONS = np.uint64(0x6A09E667F3BCC909)  # tells the stream of the actions from that of the dice
 
@@ -85,7 +86,7 @@ def play_out(start, stream, scratch, work):
     probs = scratch[PROBS:FIRST_ROW]
     row = scratch[FIRST_ROW:SECOND_ROW].view(np.uint64)
     after = scratch[SECOND_ROW:MASK].view(np.uint64)
-    mask = scratch[MASK:SCRATCH].view(np.bool_)
+    mask = scratch[MASK:SCRATCH].view(np.uint64)
     for word in range(WORDS):
         row[word] = start[word]
     dice, choices = stream, stream ^ ACTIONS
@@ -108,15 +109,7 @@ def play_out(start, stream, scratch, work):
         else:
             choices = mix(choices)
             legal(row, mask, work)
-            total = 0
-            for action in range(NUM_ACTIONS):
-                total += mask[action]
-            nth = below(choices, total)
-            for action in range(NUM_ACTIONS):
-                nth -= mask[action]
-                if nth < 0:
-                    move = action
-                    break
+            move = nth_set(mask, MASK_WORDS, below(choices, num_set(mask, MASK_WORDS)))
             act(row, move, after, work)
         row, after = after, row
     returns(row, scratch, work)

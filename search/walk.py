@@ -16,8 +16,6 @@ def step(facet: Facet, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         facet.chance(row, probs, work)
         move = rng.choice(len(probs), p=probs.astype(np.float64) / probs.sum(dtype=np.float64))
     else:
-        mask = np.zeros(spec.num_actions, np.bool_)
-        facet.legal(row, mask, work)
-        move = rng.choice(np.flatnonzero(mask))
+        move = rng.choice(facet.actions(row))
     facet.step(row, int(move), after, work)
     return after

@@ -10,6 +10,7 @@ from numba import njit
 
 from algorithms.genomes.match_facet import MATCH_WORDS, act, considered, decide, rival, settle
 from boardrl.facet import (
+    MASK_WORDS,
     MAX_STEPS,
     NUM_ACTIONS,
     NUM_OUTCOMES,
@@ -21,7 +22,8 @@ from boardrl.facet import (
     legal,
     returns,
 )
-from boardrl.q_kernel import any_of, drawn, mix, uniform
+from boardrl.masks import is_set, next_set, nth_set, num_set
+from boardrl.q_kernel import drawn, mix, uniform
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +39,7 @@ def play(first, last, seed, opening, seating, params, out):
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     work, work_match = np.zeros(WORK_WORDS, np.uint64), np.zeros(MATCH_WORDS, np.uint64)
     probs, logits = np.zeros(NUM_OUTCOMES, np.float32), np.zeros(NUM_ACTIONS, np.float32)
-    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    mask = np.zeros(MASK_WORDS, np.uint64)
     dice = np.zeros(1, np.uint64)
     for game in range(first, last):
         dice[0] = mix(np.uint64(seed) ^ mix(np.uint64(game)))
@@ -73,14 +75,14 @@ def play(first, last, seed, opening, seating, params, out):
 
 @njit(cache=True, nogil=True)
 def only_one(mask):
-    """The index of the only true entry; -1 where there are more, which have to be decided between."""
-    found = -1
-    for index in range(NUM_ACTIONS):
-        if mask[index]:
-            if found >= 0:
-                return -1
-            found = index
-    return found
+    """The only action in the set; -1 where there are more, which have to be decided between."""
+    return next_set(mask, MASK_WORDS, 0) if num_set(mask, MASK_WORDS) == 1 else -1
+
+
+@njit(cache=True, nogil=True)
+def any_of(mask, dice):
+    """One of the actions in the set, each as likely."""
+    return max(nth_set(mask, MASK_WORDS, np.int64(uniform(dice) * num_set(mask, MASK_WORDS))), 0)
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +90,7 @@ def sampled(logits, mask, dice):
     """An action by softmax over those in the mask; any of them if all logits are -inf."""
     top, others = -np.inf, False
     for index in range(NUM_ACTIONS):
-        if mask[index]:
+        if is_set(mask, index):
             if logits[index] > top:
                 others |= top > -np.inf
                 top = np.float64(logits[index])
@@ -99,18 +101,18 @@ def sampled(logits, mask, dice):
     if not others:  # those at the top are alike, and nobody else has a chance
         count, found = 0, 0
         for index in range(NUM_ACTIONS):
-            if mask[index] and logits[index] == top:
+            if is_set(mask, index) and logits[index] == top:
                 count += 1
                 if count == 1 or uniform(dice) * count < 1:
                     found = index
         return found
     total = 0.0
     for index in range(NUM_ACTIONS):
-        if mask[index]:
+        if is_set(mask, index):
             total += np.exp(logits[index] - top)
     rest, found = uniform(dice) * total, 0
     for index in range(NUM_ACTIONS):
-        if mask[index] and logits[index] > -np.inf:
+        if is_set(mask, index) and logits[index] > -np.inf:
             found = index
             rest -= np.exp(logits[index] - top)
             if rest < 0:

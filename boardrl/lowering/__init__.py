@@ -2,6 +2,6 @@
 
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.layout import Layout, Leaf
-from boardrl.lowering.lower import Argument, Function, Lowered, lower, lower_module
+from boardrl.lowering.lower import Argument, Function, Lowered, Successors, lower, lower_module
 
-__all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "lower", "lower_module"]
+__all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "Successors", "lower", "lower_module"]

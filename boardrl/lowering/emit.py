@@ -102,6 +102,11 @@ class Value:
     note: str = ""  # for the comment
     hint: str = ""  # for the name
     branchy: bool = False  # an element may take loops or branches, so that a loop over it is no vector code
+    packed: Value | None = None  # the same booleans in words (`bits.Bits`), where that has been worked out
+    uniform: Value | None = None  # the value of one element that all elements have
+    origins: tuple[Value, np.ndarray] | None = (
+        None  # the array that this is a rearrangement of, and [size] places in it
+    )
 
     @property
     def size(self) -> int:
@@ -242,13 +247,29 @@ def bare(text: str) -> str:
     return text[1:-1]
 
 
+class Gap:
+    """A place between lines that may be filled later with what is found to be needed there."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.lines: list[str | Gap] = []
+
+
+def flattened(lines: list[str | Gap]) -> list[str]:
+    """The lines in order, those in gaps included."""
+    result: list[str] = []
+    for line in lines:
+        result += flattened(line.lines) if isinstance(line, Gap) else [line]
+    return result
+
+
 class Emitter:
     """Writes one function."""
 
     def __init__(self, tables: dict[str, np.ndarray], reserved: set[str]) -> None:
         self.tables = tables  # of the module, shared by its functions
         self.head: list[str] = []  # pointers into the arguments and the workspace
-        self.lines: list[str] = []
+        self.lines: list[str | Gap] = []
         self.scopes: list[dict[Any, str]] = [{}]
         self.depth = 1
         self.work_bytes = 0
@@ -288,9 +309,11 @@ class Emitter:
         self.work_bytes += -(-max(1, index.size_of(shape)) * dtype.itemsize // 64) * 64
         return Buffer(pointer, shape, dtype)
 
-    def point(self, pointer: str, array: str, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        """Makes a typed pointer to a place in an argument."""
-        memory = np.dtype(np.uint8) if dtype == np.bool_ else dtype
+    def point(
+        self, pointer: str, array: str, offset: int, shape: tuple[int, ...], dtype: np.dtype, *, words: bool = False
+    ) -> None:
+        """Makes a typed pointer to a place in an argument; `words`: to booleans that are bits."""
+        memory = np.dtype(np.uint64 if words else np.uint8) if dtype == np.bool_ else dtype
         size = ",".join(map(str, shape))
         self.head.append(
             f"    {pointer} = pointer({array}, {offset}, {SHORT[str(memory)]})  # {SHORT[str(dtype)]}[{size}]"
@@ -304,6 +327,20 @@ class Emitter:
             self.lines.append(f"{indent}# {note}")
             note = ""
         self.lines.append(indent + text + (f"  # {note}" if note else ""))
+
+    def gap(self) -> Gap:
+        """Leaves a place for lines that may be needed here."""
+        gap = Gap(self.depth)
+        self.lines.append(gap)
+        return gap
+
+    @contextlib.contextmanager
+    def filling(self, gap: Gap) -> Iterator[None]:
+        """Writes lines where a gap was left: all that was known there is known, and nothing else."""
+        saved = self.lines, self.depth, self.scopes
+        self.lines, self.depth, self.scopes = gap.lines, gap.depth, [{}]
+        yield
+        self.lines, self.depth, self.scopes = saved
 
     def bind(self, text: str, hint: str = "", note: str = "") -> str:
         """A new local variable for an expression."""
@@ -319,7 +356,7 @@ class Emitter:
         self.scopes.append({})
         before = len(self.lines)
         yield
-        if len(self.lines) == before:
+        if not flattened(self.lines[before:]):
             self.line("pass")
         self.scopes.pop()
         self.depth -= 1
@@ -368,7 +405,7 @@ class Emitter:
             written, self.lines = self.lines, lines
             sides.append((text, written))
         (text_yes, lines_yes), (text_no, lines_no) = sides
-        if not lines_yes and not lines_no:
+        if not flattened(lines_yes) and not flattened(lines_no):
             return f"({text_yes} if {bare(condition)} else {text_no})"
         name = self.name(hint)
         for header, text, written in ((f"if {bare(condition)}:", text_yes, lines_yes), ("else:", text_no, lines_no)):

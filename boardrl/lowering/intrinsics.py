@@ -176,6 +176,7 @@ round_away = intrinsic(_unary(_call("round"), "To the nearest, halves away from 
 round_even = intrinsic(_unary(_call("rint"), "To the nearest, halves to even."))
 sqrt = intrinsic(_unary(_call("sqrt"), "Correctly rounded; NaN below 0."))
 popcount = intrinsic(_unary(_call("ctpop"), "How many bits are 1."))
+cttz = intrinsic(_unary(_call("cttz", 0), "How many zeros follow the last 1."))
 clz = intrinsic(_unary(_call("ctlz", 0), "How many zeros stand before the first 1."))
 negate = intrinsic(
     _unary(
@@ -211,6 +212,61 @@ def bitcast(typing, value, dtype):
         return builder.bitcast(args[0], context.get_value_type(signature.return_type))
 
     return signature, generate
+
+
+@intrinsic
+def one_bit(typing, place):
+    """The word whose bit at that place is 1; 0 if it has no such bit."""
+
+    def generate(context, builder, signature, args):
+        word = ir.IntType(64)
+        fits = builder.icmp_unsigned("<", args[0], ir.Constant(word, 64))
+        shifted = builder.shl(ir.Constant(word, 1), builder.and_(args[0], ir.Constant(word, 63)))
+        return builder.select(fits, shifted, ir.Constant(word, 0))
+
+    return types.uint64(types.int64), generate
+
+
+def _compare_bits(symbol: str) -> Any:
+    """A word: bit k tells how element start + k compares with a number, for `count` elements behind a pointer.
+
+    Vectors of elements are compared at once, and the results are taken as bits.
+    """
+
+    def operation(typing, memory, start, count, value):
+        kind = memory.dtype
+        # The literals stay in the signature, or one function would serve for all of them.
+        first, number = start.literal_value, count.literal_value
+
+        def generate(context, builder, signature, args):
+            word, element = ir.IntType(64), context.get_value_type(kind)
+            result = ir.Constant(word, 0)
+            compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+            done = 0
+            while done < number:
+                width = min(1 << (number - done).bit_length() - 1, 512 // kind.bitwidth)
+                place = builder.gep(args[0], [ir.Constant(word, first + done)])
+                vector = ir.VectorType(element, width)
+                loaded = builder.load(builder.bitcast(place, vector.as_pointer()))
+                loaded.align = kind.bitwidth // 8
+                nothing, zero = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+                spread = builder.insert_element(nothing, args[3], ir.Constant(zero, 0))
+                spread = builder.shuffle_vector(spread, nothing, ir.Constant(ir.VectorType(zero, width), [0] * width))
+                flags = builder.bitcast(compare(symbol, loaded, spread), ir.IntType(width))
+                flags = builder.zext(flags, word) if width < 64 else flags
+                result = builder.or_(result, builder.shl(flags, ir.Constant(word, done)))
+                done += width
+            return result
+
+        return types.uint64(memory, start, count, kind), generate
+
+    operation.__doc__ = _compare_bits.__doc__
+    return intrinsic(prefer_literal=True)(operation)
+
+
+eq_bits, ne_bits = _compare_bits("=="), _compare_bits("!=")
+lt_bits, le_bits = _compare_bits("<"), _compare_bits("<=")
+gt_bits, ge_bits = _compare_bits(">"), _compare_bits(">=")
 
 
 @njit(inline="always")

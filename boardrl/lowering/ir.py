@@ -268,6 +268,32 @@ def prune(block: Block) -> None:
     block.equations = kept[::-1]
 
 
+def split(block: Block, late: Var, *, first_outs: int) -> tuple[Block, Block]:
+    """Two programs in place of one: what does not depend on `late`, and the rest.
+
+    Args:
+      late: the last thing that comes in; it comes into the second program last.
+      first_outs: so many results are those of the first program, which must not depend on `late`. Its further
+        results are what the second one takes in.
+    """
+    depends: set[Atom] = {late}
+    ahead, behind = [], []
+    for eqn in block.equations:
+        if depends.isdisjoint(eqn.ins):
+            ahead.append(eqn)
+        else:
+            depends.update(eqn.outs)
+            behind.append(eqn)
+    known = [v for v in (*block.ins, *(out for eqn in ahead for out in eqn.outs)) if v is not late]
+    wanted = {a for eqn in behind for a in eqn.ins} | set(block.outs[first_outs:])
+    passed = [v for v in known if v in wanted]
+    ins = [v for v in block.ins if v is not late]
+    return (
+        Block(ins, ahead, [*block.outs[:first_outs], *passed]),
+        Block([*passed, late], behind, block.outs[first_outs:]),
+    )
+
+
 def walk(block: Block) -> Iterator[Equation]:
     """Every equation, nested ones after the one that holds them."""
     for eqn in block.equations:

@@ -1,4 +1,7 @@
-"""A state as one row: every leaf of the pytree at a fixed place in a vector of 64-bit words."""
+"""A state as one row: every leaf of the pytree at a fixed place in a vector of 64-bit words.
+
+An array of booleans is bits: element k is bit k % 64 of word k // 64, and bits past the last element are 0.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,23 @@ class Leaf(NamedTuple):
     offset: int  # in bytes, a multiple of the type's size
 
     @property
+    def is_bits(self) -> bool:
+        """Whether the leaf is words of bits: booleans, more than one."""
+        return is_bits(self.shape, self.dtype)
+
+    @property
     def num_bytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
+        return _num_bytes(self.shape, self.dtype)
+
+
+def is_bits(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether an array lies in a row as bits."""
+    return dtype == np.bool_ and math.prod(shape) != 1
+
+
+def _num_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    size = math.prod(shape)
+    return WORD * -(-size // (8 * WORD)) if is_bits(shape, dtype) else size * dtype.itemsize
 
 
 class Layout:
@@ -36,11 +54,11 @@ class Layout:
         shapes = [_shape_and_dtype(leaf) for _, leaf in paths]
         names = [_leaf_name(path, name, taken) for path, _ in paths]
         # Big types first: no gaps between leaves.
-        order = sorted(range(len(paths)), key=lambda i: -shapes[i][1].itemsize)
+        order = sorted(range(len(paths)), key=lambda i: -WORD if is_bits(*shapes[i]) else -shapes[i][1].itemsize)
         offsets, end = [0] * len(paths), 0
         for i in order:
             offsets[i] = end
-            end += math.prod(shapes[i][0]) * shapes[i][1].itemsize
+            end += _num_bytes(*shapes[i])
         self.leaves = [Leaf(n, *s, o) for n, s, o in zip(names, shapes, offsets, strict=True)]
         self.num_bytes = end
         self.num_words = max(1, -(-end // WORD))
@@ -57,17 +75,29 @@ class Layout:
             batch = leaves[0].shape[: leaves[0].ndim - len(self.leaves[0].shape)]
         rows = self.rows(*batch)
         for leaf, value in zip(self.leaves, leaves, strict=True):
-            self.view(rows, leaf)[...] = value.astype(leaf.dtype, copy=False).reshape(*batch, math.prod(leaf.shape))
+            flat = value.astype(leaf.dtype, copy=False).reshape(*batch, math.prod(leaf.shape))
+            if leaf.is_bits:
+                packed = np.packbits(flat, axis=-1, bitorder="little")
+                self.view(rows, leaf)[..., : packed.shape[-1]] = packed
+            else:
+                self.view(rows, leaf)[...] = flat
         return rows
 
     def unpack(self, rows: np.ndarray) -> Any:
         """The pytree of NumPy arrays (copies) of one row or of a batch of rows."""
-        values = [self.view(rows, leaf).reshape((*rows.shape[:-1], *leaf.shape)).copy() for leaf in self.leaves]
+        values = []
+        for leaf in self.leaves:
+            flat = self.view(rows, leaf)
+            if leaf.is_bits:
+                size = math.prod(leaf.shape)
+                flat = np.unpackbits(flat, axis=-1, count=size, bitorder="little").astype(np.bool_)
+            values.append(flat.reshape((*rows.shape[:-1], *leaf.shape)).copy())
         return self.treedef.unflatten(values)
 
     def view(self, rows: np.ndarray, leaf: Leaf) -> np.ndarray:
-        """[*batch, size] the memory of one leaf inside contiguous rows."""
-        return rows.view(np.uint8)[..., leaf.offset : leaf.offset + leaf.num_bytes].view(leaf.dtype)
+        """[*batch, size] the memory of one leaf inside contiguous rows; of bits their bytes."""
+        found = rows.view(np.uint8)[..., leaf.offset : leaf.offset + leaf.num_bytes]
+        return found if leaf.is_bits else found.view(leaf.dtype)
 
     def gaps(self) -> list[tuple[int, int]]:
         """(offset, size) in bytes of what comes after the last leaf, which every writer of rows must keep at 0."""

@@ -14,7 +14,8 @@ import jax
 import numpy as np
 
 from boardrl.lowering import cache, index, intrinsics, ir, primitives
-from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, kind, scalar, typed
+from boardrl.lowering.bits import Bits, bits_of, num_words
+from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, flattened, kind, scalar, typed
 from boardrl.lowering.fold import fold
 from boardrl.lowering.layout import WORD, Layout, Leaf
 from boardrl.lowering.writer import Writer
@@ -51,6 +52,20 @@ class Function:
     arguments: Sequence[Argument]
     result: str = "out"
     title: str = ""  # how messages call it
+
+
+@dataclasses.dataclass(frozen=True)
+class Successors:
+    """A function to emit besides: the rows after each legal action.
+
+    What does not depend on the action is computed once, and what `legal` and `act` both compute, once as well.
+    """
+
+    legal: Callable[[Any], Any]  # (state) -> [A] bool
+    act: Callable[[Any, Any], Any]  # (state, action) -> state
+    state: Any  # an example
+    first: Callable[[Any], Sequence[Any]] | None = None  # (state) -> some [A] bool: successors of these come first
+    title: str = ""
 
 
 class Lowered:
@@ -100,7 +115,12 @@ Spare = Callable[[str, Function, Sequence[Layout], str], str]
 
 
 def lower_module(
-    name: str, functions: Mapping[str, Function], *, extra: str = "", spare: Spare | None = None
+    name: str,
+    functions: Mapping[str, Function],
+    *,
+    extra: str = "",
+    spare: Spare | None = None,
+    successors: Successors | None = None,
 ) -> tuple[types.ModuleType, dict[str, list[Layout]]]:
     """One module with several functions, from the cache if it is there; and the layouts of arguments and result.
 
@@ -108,6 +128,7 @@ def lower_module(
       extra: more source, in front of the functions.
       spare: gives the source of a function that cannot be lowered, from its name, itself, its layouts and the
         reason; without it such a function is an error. The module's `REFUSED` has the reasons.
+      successors: adds a function of that name; left out where it cannot be lowered.
     """
     blocks: dict[str, ir.Block | ir.LoweringError] = {}
     layouts = {}
@@ -124,11 +145,18 @@ def lower_module(
             texts.append(str(error))
         layouts[label] = [Layout(a.example, a.name) for a in function.arguments] + [Layout(shapes, function.result)]
         leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
-        texts += [label, repr((function.title, [a.name for a in function.arguments], function.result, leaves))]
+        texts += [
+            label,
+            repr((function.title, [a.name for a in function.arguments], function.result, leaves)),
+        ]
+    walk = None
+    if successors is not None and not any(isinstance(block, ir.LoweringError) for block in blocks.values()):
+        walk = trace_successors(successors)
+        texts += [walk.text(), successors.title]
     key = cache.module_name(name, *texts)
     module = cache.find(key)
     if module is None:
-        module = cache.write(key, emit_module(name, functions, blocks, layouts, extra, spare))
+        module = cache.write(key, emit_module(name, functions, blocks, layouts, extra, spare, successors, walk))
     return module, layouts
 
 
@@ -139,6 +167,8 @@ def emit_module(
     layouts: Mapping[str, list[Layout]],
     extra: str,
     spare: Spare | None,
+    successors: Successors | None = None,
+    walk: ir.Block | None = None,
 ) -> str:
     """The module's source."""
     tables: dict[str, np.ndarray] = {}
@@ -155,6 +185,10 @@ def emit_module(
                 raise
             refused[label] = str(error)
             text = spare(label, function, layouts[label], str(error))
+        parts.append(text)
+    if successors is not None and walk is not None and not refused:
+        text, work_bytes = emit_successors(successors, walk, tables, {*functions, "successors"})
+        work_words = max(work_words, -(-work_bytes // WORD))
         parts.append(text)
     head = HEADER.format(title=f"Host code of {name}.")
     head += f"WORK_WORDS = {work_words}  # 64-bit words that every workspace must have\n"
@@ -194,20 +228,98 @@ def emit_function(
     else:
         parameters.append(function.result)
         targets = [_outgoing(emit, function.result, leaf) for leaf in result.leaves]
-        values = writer.run(block, operands, targets)
-        for target, value in zip(targets, values, strict=True):
-            if value is not target:
-                emit.fill(target, value)
+        values = writer.run(block, operands, [target if isinstance(target, Buffer) else None for target in targets])
+        _store(emit, targets, values)
         if len(result.leaves) > 1:
             for offset, size in result.gaps():
                 emit.line(f"pointer({function.result}, {offset}, u{8 * size})[0] = 0", "gap")
     shown = ", ".join(kind(leaf) + (f" {leaf.name}" if len(layout.leaves) > 1 else "")
                       for layout in layouts[:-1] for leaf in layout.leaves)  # fmt: skip
-    doc = f'    """{title}: {shown or "nothing"} to {", ".join(map(kind, result.leaves))}."""'
-    words = set(re.findall(r"\w+", "\n".join(emit.lines)))
+    doc = f"{title}: {shown or 'nothing'} to {', '.join(map(kind, result.leaves))}."
+    return _source(label, parameters, doc, emit)
+
+
+def trace_successors(successors: Successors) -> ir.Block:
+    """The program of `legal` and `act` together; the action comes in last, and masks of actions go out first."""
+
+    def both(state: Any, action: Any) -> Any:
+        left, groups = successors.legal(state), []
+        for group in successors.first(state) if successors.first is not None else ():
+            groups.append(left & group)
+            left = left & ~group
+        return [*groups, left], successors.act(state, action)
+
+    block, _ = ir.trace(both, [successors.state, np.int32(0)], name=successors.title)
+    return block
+
+
+def emit_successors(
+    successors: Successors, block: ir.Block, tables: dict[str, np.ndarray], taken: set[str]
+) -> tuple[str, int]:
+    """The source of `successors`, and how many bytes of workspace it needs."""
+    primitives.load()
+    layout = Layout(successors.state, "row")
+    emit = Emitter(tables, {*taken, *RESERVED, "row", "buffer", "work", "count", "action", "group"})
+    writer = Writer(emit, successors.title)
+    fold(block)
+    writer.check(block)
+    num_groups = len(block.outs) - len(layout.leaves)
+    ahead, behind = ir.split(block, block.ins[-1], first_outs=num_groups)
+    used = {a for eqn in ir.walk(block) for a in eqn.ins} | set(block.outs)
+    rows = [
+        _incoming(emit, "row", leaf, False, var in used) for leaf, var in zip(layout.leaves, block.ins, strict=False)
+    ]
+    values = writer.run(ahead, rows)
+    known = dict(zip(ahead.outs[num_groups:], values[num_groups:], strict=True))
+    groups = [bits_of(emit, value).words(emit) for value in values[:num_groups]]
+    chosen = [(k, text) for words in groups for k, text in enumerate(words) if text != "u64(0)"]
+    memory = emit.slot((len(chosen),), np.dtype(np.uint64), "moves").pointer
+    for place, (_, text) in enumerate(chosen):
+        emit.line(f"{memory}[{place}] = {bare(text)}")
+    word = emit.name("word")
+    emit.line("count = 0")
+    with emit.block(f"for group in range({len(chosen)}):"):
+        emit.line(f"{word} = {memory}[group]")
+        base = (
+            "64 * group" if len(groups) == 1 else f"{emit.table(np.array([64 * k for k, _ in chosen]), 'bases')}[group]"
+        )
+        with emit.block(f"while {word} != u64(0):"):
+            emit.line(f"action = i32({base} + i64(cttz({word})))")
+            emit.line(f"{word} &= {word} - u64(1)")
+            inner = emit.head
+            emit.head = []
+            targets = [_outgoing(emit, "buffer", leaf) for leaf in layout.leaves]
+            for line in emit.head:
+                at = f"{WORD * layout.num_words} * count + "
+                emit.line(line.strip().replace("pointer(buffer, ", f"pointer(buffer, {at}", 1))
+            emit.head = inner
+            operands = [*(known[var] for var in behind.ins[:-1]), scalar("action", (), np.dtype(np.int32))]
+            memories = [target if isinstance(target, Buffer) else None for target in targets]
+            _store(emit, targets, writer.run(behind, operands, memories))
+            for offset, size in layout.gaps():
+                emit.line(f"pointer(buffer, {WORD * layout.num_words} * count + {offset}, u{8 * size})[0] = 0", "gap")
+            emit.line("count += 1")
+    emit.line("return count")
+    return _source("successors", ["row", "buffer"], f"{successors.title}: rows after each legal action.", emit)
+
+
+def _store(emit: Emitter, targets: Sequence[Buffer | str], values: Sequence[Value]) -> None:
+    """Writes results to where they go, unless they are there."""
+    for target, value in zip(targets, values, strict=True):
+        if isinstance(target, str):
+            for k, word in enumerate(bits_of(emit, value).words(emit)):
+                emit.line(f"{target}[{k}] = {bare(word)}", value.note if k == 0 else "")
+        elif value is not target:
+            emit.fill(target, value)
+
+
+def _source(label: str, parameters: list[str], doc: str, emit: Emitter) -> tuple[str, int]:
+    """A function's source, and how many bytes of workspace it needs."""
+    body = flattened(emit.lines)
+    words = set(re.findall(r"\w+", "\n".join(body)))
     head = [line for line in emit.head if line.split()[0] in words]  # a pointer may have found no reader
-    lines = [f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):", doc, *head, *emit.lines]
-    return "\n".join(lines) + "\n", emit.work_bytes
+    start = f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):"
+    return "\n".join([start, f'    """{doc}"""', *head, *body]) + "\n", emit.work_bytes
 
 
 RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
@@ -220,7 +332,10 @@ def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) ->
     if number:
         emit.line(f"{name} = {name} != 0" if leaf.dtype == np.bool_ else f"{name} = {SHORT[str(leaf.dtype)]}({name})")
         return scalar(name, leaf.shape, leaf.dtype)
-    buffer = Buffer(_leaf_pointer(emit, name, leaf, ""), leaf.shape, leaf.dtype)
+    pointer = _leaf_pointer(emit, name, leaf, "")
+    if leaf.is_bits:
+        return _incoming_bits(emit, pointer, leaf)
+    buffer = Buffer(pointer, leaf.shape, leaf.dtype)
     if index.size_of(leaf.shape) != 1:
         return buffer
     emit.head[-1] = emit.head[-1].replace(")  #", ")[0]  #")
@@ -228,14 +343,29 @@ def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) ->
     return scalar(text, leaf.shape, leaf.dtype)
 
 
-def _outgoing(emit: Emitter, name: str, leaf: Leaf) -> Buffer:
-    return Buffer(_leaf_pointer(emit, name, leaf, "_out"), leaf.shape, leaf.dtype)
+def _incoming_bits(emit: Emitter, pointer: str, leaf: Leaf) -> Value:
+    """Booleans of an argument: the words that lie there; of many, read one by one."""
+    value = Bits(emit, leaf.shape)
+    value.memory, value.hint = pointer, pointer
+    count = num_words(index.size_of(leaf.shape))
+    if count == 1:
+        emit.head[-1] = emit.head[-1].replace(")  #", ")[0]  #")
+        value.compute, value.memory = lambda: [pointer], ""
+    else:
+        value.compute = lambda: [f"{pointer}[{k}]" for k in range(count)]
+    return value
+
+
+def _outgoing(emit: Emitter, name: str, leaf: Leaf) -> Buffer | str:
+    """Where a leaf of the result is written: memory, or the name of a pointer to words."""
+    pointer = _leaf_pointer(emit, name, leaf, "_out")
+    return pointer if leaf.is_bits else Buffer(pointer, leaf.shape, leaf.dtype)
 
 
 def _leaf_pointer(emit: Emitter, name: str, leaf: Leaf, suffix: str) -> str:
     """A pointer named like its leaf; an argument of one array gives its own name to it."""
     pointer = name if leaf.name == name else emit.name(leaf.name + suffix)
-    emit.point(pointer, name, leaf.offset, leaf.shape, leaf.dtype)
+    emit.point(pointer, name, leaf.offset, leaf.shape, leaf.dtype, words=leaf.is_bits)
     return pointer
 
 

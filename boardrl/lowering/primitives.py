@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import importlib
 
-PARTS = ("elementwise", "shape", "reduce", "indexing", "order", "linear", "control")
+PARTS = (
+    "elementwise",
+    "shape",
+    "reduce",
+    "indexing",
+    "order",
+    "linear",
+    "control",
+    "bits",
+    "bits_moved",
+    "bits_reduce",
+)
 
 
 def load() -> None:

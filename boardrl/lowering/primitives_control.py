@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Value, first, scalar, typed
-from boardrl.lowering.index import Index
+import numpy as np
+
+from boardrl.lowering.bits import Bits, bits_of, fits, full
+from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Value, bare, first, scalar, typed
+from boardrl.lowering.index import Index, size_of
 from boardrl.lowering.ir import Block, Equation
 from boardrl.lowering.writer import Writer, rule
 
@@ -23,12 +26,15 @@ def _cond(writer: Writer, eqn: Equation, which: Value, *operands: Value) -> list
             targets = [r if isinstance(r, Buffer) else None for r in results]
             for result, value in zip(results, writer.run(block, operands, targets), strict=True):
                 _assign(emit, result, value)
-    return results
+    return [_renewed(emit, result) for result in results]
 
 
 def _place(writer: Writer, eqn: Equation, k: int) -> Value:
-    """Where a result of control flow is put: a new variable, or memory."""
+    """Where a result of control flow is put: a new variable, words, or memory."""
     out = eqn.outs[k]
+    if out.dtype == np.bool_ and fits(size_of(out.shape)):
+        hint = eqn.source.assigned if eqn.source else ""
+        return _in_variables(writer.emit, out.shape, [writer.emit.name(hint) for _ in full(size_of(out.shape))])
     if Value(out.shape, out.dtype, lambda emit, point: "").size != 1:
         return writer.memory(eqn, k)
     return scalar(writer.emit.name(eqn.source.assigned if eqn.source else ""), out.shape, out.dtype)
@@ -39,8 +45,21 @@ def _name(value: Value) -> str:
     return value.read(None, ORIGIN)  # type: ignore[arg-type]
 
 
+def _in_variables(emit: Emitter, shape: tuple[int, ...], names: list[str]) -> Bits:
+    """Booleans whose words are variables."""
+    return Bits(emit, shape, lambda: names)
+
+
+def _renewed(emit: Emitter, value: Value) -> Value:
+    """The value as it stands here, after its variables were written."""
+    return _in_variables(emit, value.shape, value.words(emit)) if isinstance(value, Bits) else value
+
+
 def _assign(emit: Emitter, result: Value, value: Value) -> None:
-    if isinstance(result, Buffer):
+    if isinstance(result, Bits):
+        for name, word in zip(result.words(emit), bits_of(emit, value).words(emit), strict=True):
+            emit.line(f"{name} = {bare(word)}")
+    elif isinstance(result, Buffer):
         if value is not result:
             emit.fill(result, value)
     else:
@@ -48,7 +67,7 @@ def _assign(emit: Emitter, result: Value, value: Value) -> None:
 
 
 class Carry:
-    """What a loop hands from round to round: variables, and pairs of slots that change roles."""
+    """What a loop hands from round to round: variables, words, and pairs of slots that change roles."""
 
     def __init__(self, writer: Writer, eqn: Equation, start: int, values: Sequence[Value], body: Block, offset: int):
         """Takes the first operand's position, the first values, and where the body's arguments for them begin."""
@@ -58,8 +77,12 @@ class Carry:
         self.spares: list[Buffer | None] = []
         emit = writer.emit
         for k, value in enumerate(values):
-            if value.size == 1:
-                hint = eqn.source.assigned if eqn.source else ""
+            hint = eqn.source.assigned if eqn.source else ""
+            if value.dtype == np.bool_ and fits(value.size):
+                words = bits_of(emit, value).words(emit)
+                self.values.append(_in_variables(emit, value.shape, [emit.bind(word, hint) for word in words]))
+                self.spares.append(None)
+            elif value.size == 1:
                 name = emit.bind(typed(value.at(emit, first(value.shape)), value.dtype), hint)
                 self.values.append(scalar(name, value.shape, value.dtype))
                 self.spares.append(None)
@@ -67,6 +90,11 @@ class Carry:
                 slot = writer.taken(eqn, start + k, value)
                 self.values.append(slot)
                 self.spares.append(emit.slot(value.shape, value.dtype, "next"))
+
+    def renew(self) -> list[Value]:
+        """The values as they stand here: what was worked out from words before holds no longer."""
+        self.values = [_renewed(self.writer.emit, value) for value in self.values]
+        return self.values
 
     def run(
         self, body: Block, constants: Sequence[Value], more: Sequence[Value] = (), running: Value | None = None
@@ -84,17 +112,19 @@ class Carry:
                     writer.owners[slot] = var
         count = len(self.values)
         targets = [*self.spares, *[None] * (len(body.outs) - count)]
-        results = writer.run(body, [*constants, *self.values, *more], targets)
-        new = []
+        results = writer.run(body, [*constants, *self.renew(), *more], targets)
+        new: list[list[str]] = []
         for value, spare, result in zip(self.values, self.spares, results[:count], strict=True):
+            if running is not None and value.size > 1:
+                result = _kept(running, result, value)
             if spare is not None:
-                if running is not None:
-                    result = _kept(running, result, value)
                 if result is not value and result is not spare:
                     emit.fill(spare, result)
-                new.append("")
+                new.append([])
+            elif isinstance(value, Bits):
+                new.append(bits_of(emit, result).words(emit))
             else:
-                new.append(typed(result.at(emit, first(result.shape)), result.dtype))
+                new.append([typed(result.at(emit, first(result.shape)), result.dtype)])
         self.pending = list(zip(self.values, self.spares, results[:count], new, strict=True))
         return results[count:]
 
@@ -102,15 +132,18 @@ class Carry:
         """Makes the round's results the next round's values."""
         emit = self.writer.emit
         left, right = [], []
-        for value, spare, result, text in self.pending:
+        for value, spare, result, texts in self.pending:
             if isinstance(value, Buffer):
                 assert spare is not None
                 if result is not value:
                     left += [value.pointer, spare.pointer]
                     right += [spare.pointer, value.pointer]
-            elif text != _name(value):
-                left.append(_name(value))
-                right.append(text)
+                continue
+            names = value.words(emit) if isinstance(value, Bits) else [_name(value)]
+            for name, text in zip(names, texts, strict=True):
+                if text != name:
+                    left.append(name)
+                    right.append(bare(text))
         if left:
             emit.line(f"{', '.join(left)} = {', '.join(right)}")
 
@@ -123,7 +156,7 @@ def _while(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
     start = num_test + num_body
     carry = Carry(writer, eqn, start, operands[start:], body, num_body)
     with emit.block("while True:", f"while, {eqn.source}"):
-        (go_on,) = writer.run(test, [*operands[:num_test], *carry.values])
+        (go_on,) = writer.run(test, [*operands[:num_test], *carry.renew()])
         running = None
         if go_on.size == 1:
             text = go_on.at(emit, first(go_on.shape))
@@ -136,7 +169,7 @@ def _while(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
             emit.line("break")
         carry.run(body, operands[num_test:start], running=running)
         carry.advance()
-    return carry.values
+    return carry.renew()
 
 
 def _kept(running: Value, new: Value, old: Value) -> Value:
@@ -163,7 +196,7 @@ def _scan(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
             for memory, row in zip(stacked, carry.run(body, operands[:num_consts], rows), strict=True):
                 _store_row(emit, memory, row, place)
             carry.advance()
-    return [*carry.values, *stacked]
+    return [*carry.renew(), *stacked]
 
 
 def _row(emit: Emitter, x: Value, place: Index) -> Value:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from boardrl.lowering import fuse
+from boardrl.lowering.bits import Bits, bits_of
 from boardrl.lowering.emit import Buffer, Emitter, Table, Value, first, kind, scalar, typed
 from boardrl.lowering.ir import Atom, Block, Const, Equation, LoweringError, Var, unknown
 
 Rule = Callable[..., list[Value]]  # (writer, equation, *operands) -> one value for each result
 RULES: dict[str, Rule] = {}  # by primitive; filled by the modules primitives_*
+# (writer, equation, *operands) -> the results in words, or None where words do not pay; asked before `RULES`.
+WordRule = Callable[..., list[Value] | None]
+WORD_RULES: dict[str, WordRule] = {}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -18,6 +24,16 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
     def enter(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def word_rule(*names: str) -> Callable[[WordRule], WordRule]:
+    """Enters a function into the table of primitives on booleans in words."""
+
+    def enter(function: WordRule) -> WordRule:
+        WORD_RULES.update(dict.fromkeys(names, function))
         return function
 
     return enter
@@ -64,7 +80,10 @@ class Writer:
         made_here = {out for eqn in block.equations for out in eqn.outs}
         self.frame = Frame(reads, {v: t for v, t in offered.items() if t is not None and v in made_here})
         for eqn in block.equations:
-            results = RULES[eqn.name](self, eqn, *(self._value(a, values) for a in eqn.ins))
+            ins = [self._value(a, values) for a in eqn.ins]
+            results = WORD_RULES[eqn.name](self, eqn, *ins) if eqn.name in WORD_RULES else None
+            if results is None:
+                results = RULES[eqn.name](self, eqn, *ins)
             for out, result in zip(eqn.outs, results, strict=True):
                 values[out] = self._place(eqn, out, result)
         self.frame = outer
@@ -129,10 +148,18 @@ class Writer:
 
     def _place(self, eqn: Equation, out: Var, value: Value) -> Value:
         """Decides where a value lives: in a variable, in its readers' loops or in memory."""
-        if isinstance(value, (Buffer, Table)) or value.cost == 0:
-            return value
         value.note = value.note or f"{eqn.name} {kind(out)}" + (f", {eqn.source}" if eqn.source else "")
         value.hint = value.hint or (eqn.source.assigned if eqn.source else "")
+        placed = self._placed(eqn, out, value)
+        if isinstance(placed, Buffer):
+            placed.packed = None  # it may hold another variable now, whose words were worked out
+        if out.dtype == np.bool_ and value.size > 1 and not isinstance(placed, Bits) and placed.packed is None:
+            placed.packed = bits_of(self.emit, placed)  # in case that words are asked for
+        return placed
+
+    def _placed(self, eqn: Equation, out: Var, value: Value) -> Value:
+        if isinstance(value, (Buffer, Table, Bits)) or value.cost == 0:
+            return value
         if value.size == 1:
             text = typed(value.at(self.emit, first(value.shape)), value.dtype)
             if not text.isidentifier():
@@ -142,6 +169,7 @@ class Writer:
         if fuse.worth_storing(value.size, value.cost, reads):
             buffer = self.memory(eqn, eqn.outs.index(out))
             self.emit.fill(buffer, value)
+            buffer.origins = value.origins
             return buffer
         value.shared = value.shared or reads.equations > 1
         return value

@@ -14,6 +14,7 @@ import numpy as np
 
 from boardrl import host
 from boardrl.game import Game
+from boardrl.masks import unpack
 from boardrl.testing.node import TOLERANCE, Node
 from boardrl.testing.play import Chunk
 from boardrl.testing.report import Broken, state_text
@@ -54,7 +55,7 @@ def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
     number, spec = len(nodes.actor), facet.game.spec
     rows, work = facet.row(nodes.state), facet.work()
     moves = np.asarray(nodes.move)
-    actors, masks = np.zeros(number, np.int64), np.zeros((number, spec.num_actions), np.bool_)
+    actors, masks = np.zeros(number, np.int64), facet.mask(number)
     probs, returns = (np.zeros((number, size), np.float32) for size in (spec.num_outcomes, spec.num_players))
     seen = np.zeros((number, spec.num_players, facet.module.OBS_SIZE), np.float32)
     after = np.full_like(rows, 2**64 - 1)  # what a step leaves unwritten must not pass for right
@@ -80,7 +81,7 @@ def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
             calls[name](n)
     results = {
         "actor": lambda: _same(actors, nodes.actor),
-        "legal": lambda: _same(masks, nodes.legal),
+        "legal": lambda: _same(unpack(masks, spec.num_actions), nodes.legal),
         "chance": lambda: _same(probs, nodes.chance),
         "returns": lambda: _same(returns, nodes.returns),
         "observe": lambda: _same(seen, nodes.observations),

@@ -13,7 +13,7 @@ import numpy as np
 from jax import Array
 
 from games.jumper.features import AXES, has_both_sides
-from games.jumper.rules import BLACK, DIRECTIONS, EMPTY, WHITE, Rules, State, lands_inside, shifted
+from games.jumper.rules import DIRECTIONS, Rules, State, lands_inside, shifted
 
 COUNTS = (
     "pieces",
@@ -51,9 +51,9 @@ def extended(game: Rules, state: State, player: Array) -> Array:
     tempo                1/8 if the player is to move, else −1/8
     last_move            tempo, its sign changed if the number of empty cells is even
     """
-    mine = (WHITE + player).astype(jnp.int8)
-    own, other = _counts(game.size, state.board, mine), _counts(game.size, state.board, 3 - mine)
-    empty = (state.board == EMPTY).sum(dtype=jnp.int32)
+    mine, theirs = state.sides(player)
+    own, other = _counts(game.size, mine, theirs, state.empty), _counts(game.size, theirs, mine, state.empty)
+    empty = state.empty.sum(dtype=jnp.int32)
     cells = game.num_cells
     leads = (own - other).astype(jnp.float32) / jnp.asarray(_scale(cells))
     moves = state.turn == player
@@ -72,9 +72,8 @@ def extended(game: Rules, state: State, player: Array) -> Array:
     return jnp.concatenate([leads, leads * early, jnp.stack(rest)])
 
 
-def _counts(size: int, board: Array, colour: Array) -> Array:
-    """[12] int32 of a colour."""
-    own, other, empty = board == colour, board == 3 - colour, board == EMPTY
+def _counts(size: int, own: Array, other: Array, empty: Array) -> Array:
+    """[12] int32 of the own colour."""
     jumpable, attacked, hops = [], [], []
     for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):
         step = row * size + column
@@ -86,7 +85,7 @@ def _counts(size: int, board: Array, colour: Array) -> Array:
         hops.append(own & (empty_one & own_two | empty_two & own_one) & jnp.asarray(inside))
     anywhere = functools.reduce(jnp.logical_or, jumpable)
     corner, edge, second = (jnp.asarray(ring) for ring in rings(size))
-    first = _landings(size, board, own)
+    first = _landings(size, own | other, empty, own)
     planes = [
         own,
         own & ~anywhere,
@@ -99,18 +98,18 @@ def _counts(size: int, board: Array, colour: Array) -> Array:
         empty & ~anywhere,
         jnp.concatenate(hops),
         first,
-        _landings(size, board, first),
+        _landings(size, own | other, empty, first),
     ]
     return jnp.stack([plane.sum(dtype=jnp.int32) for plane in planes])
 
 
-def _landings(size: int, board: Array, starts: Array) -> Array:
+def _landings(size: int, held: Array, empty: Array, starts: Array) -> Array:
     """[size²] bool: empty cells that a hop from one of these cells over any piece leads to."""
-    held, found = (board == WHITE) | (board == BLACK), []
+    found = []
     for (row, column), inside in zip(DIRECTIONS, lands_inside(size), strict=True):
         step = row * size + column
         found.append(shifted(shifted(starts & jnp.asarray(inside), -step) & held, -step))
-    return functools.reduce(jnp.logical_or, found) & (board == EMPTY)
+    return functools.reduce(jnp.logical_or, found) & empty
 
 
 @functools.lru_cache

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from games.jumper.rules import BLACK, DEAD, EMPTY, WHITE, Rules, State, shifted
+from games.jumper.rules import Rules, State, shifted
 
 NAMES = ("pieces", "safe", "axes", "density")
 AXES = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) steps
@@ -27,10 +27,10 @@ def features(size: int, state: State, player: Array) -> Array:
     A piece can be jumped along an axis if of the two cells beside it one is empty and the other is empty or held
     by the other player: he stands there, or may come to. Edges, dead cells and pieces of its own colour block.
     """
-    mine = (WHITE + player).astype(jnp.int8)
-    own, other = _counts(size, state.board, mine), _counts(size, state.board, 3 - mine)
-    filled = (state.board != EMPTY).sum(dtype=jnp.int32)
-    cells = size * size
+    mine, theirs = state.sides(player)
+    cells, empty = size * size, state.empty
+    own, other = _counts(size, mine, theirs, empty), _counts(size, theirs, mine, empty)
+    filled = cells - empty.sum(dtype=jnp.int32)
     return jnp.concatenate([own - other, filled[None]]).astype(jnp.float32) / jnp.array(
         [cells, cells, 4 * cells, cells], jnp.float32
     )
@@ -41,7 +41,7 @@ def brunton2013(game: Rules, state: State, player: Array) -> Array:
 
     The same for both players, as the paper's network gives a probability for each colour.
     """
-    planes = jnp.stack([state.board == BLACK, state.board == WHITE, state.board == DEAD], -1).reshape(-1)
+    planes = jnp.stack([state.black, state.white, state.dead], -1).reshape(-1)
     rest = jnp.stack([jnp.array(True), state.turn == 0])
     return jnp.concatenate([planes, rest]).astype(jnp.float32)
 
@@ -51,23 +51,21 @@ def own_first(game: Rules, state: State, player: Array) -> Array:
 
     What is learned with one colour is then known with the other.
     """
-    mine = (WHITE + player).astype(jnp.int8)
-    planes = jnp.stack([state.board == mine, state.board == 3 - mine, state.board == DEAD], -1).reshape(-1)
+    planes = jnp.stack([*state.sides(player), state.dead], -1).reshape(-1)
     rest = jnp.stack([jnp.array(True), state.turn == player])
     return jnp.concatenate([planes, rest]).astype(jnp.float32)
 
 
-def jumpable(size: int, board: Array, colour: Array) -> Array:
-    """[4, size²] bool: the pieces of a colour that can be jumped, for each axis."""
-    empty = board == EMPTY
-    open_to_other = (board != DEAD) & (board != colour)
+def jumpable(size: int, own: Array, other: Array, empty: Array) -> list[Array]:
+    """Four of [size²] bool: the own pieces that can be jumped along each axis."""
+    open_to_other = empty | other
     axes = []
     for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):
         step = row * size + column
         one_side = shifted(empty, step) & shifted(open_to_other, -step)
         other_side = shifted(empty, -step) & shifted(open_to_other, step)
-        axes.append((board == colour) & (one_side | other_side) & jnp.asarray(inside))
-    return jnp.stack(axes)
+        axes.append(own & (one_side | other_side) & jnp.asarray(inside))
+    return axes
 
 
 @functools.lru_cache
@@ -78,8 +76,9 @@ def has_both_sides(size: int) -> np.ndarray:
     return np.stack([inner_column, inner_row, inner_row & inner_column, inner_row & inner_column])
 
 
-def _counts(size: int, board: Array, colour: Array) -> Array:
-    """[3] int32: pieces, safe pieces and jumpable axes of a colour."""
-    axes = jumpable(size, board, colour)
-    safe = (board == colour) & ~axes.any(0)
-    return jnp.stack([(board == colour).sum(dtype=jnp.int32), safe.sum(dtype=jnp.int32), axes.sum(dtype=jnp.int32)])
+def _counts(size: int, own: Array, other: Array, empty: Array) -> Array:
+    """[3] int32: pieces, safe pieces and jumpable axes of the own colour."""
+    axes = jumpable(size, own, other, empty)
+    safe = own & ~functools.reduce(jnp.logical_or, axes)
+    jumps = sum(axis.sum(dtype=jnp.int32) for axis in axes)
+    return jnp.stack([own.sum(dtype=jnp.int32), safe.sum(dtype=jnp.int32), jumps])

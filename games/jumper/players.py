@@ -9,12 +9,12 @@ from jax import Array
 from boardrl.game import one_hot
 from boardrl.policy import action_values
 from games.jumper.features import features
-from games.jumper.rules import BLACK, EMPTY, WHITE, Rules, State
+from games.jumper.rules import Rules, State
 
 
 def corner(game: Rules, state: State) -> Array:
     """[A] logits: at random, but White opens at 0 0, as the paper's random player does."""
-    opening = (state.board == EMPTY).all()
+    opening = state.empty.all()
     return jnp.where(opening & ~one_hot(jnp.int32(0), game.spec.num_actions), -jnp.inf, 0.0)
 
 
@@ -41,5 +41,5 @@ def piece_lead(game: Rules, state: State, player: Array) -> Array:
 
     A hop over an enemy counts 2, any other hop or place 1, and stopping 0, so that its chains go on to the end.
     """
-    white, black = (state.board == WHITE).sum(dtype=jnp.int32), (state.board == BLACK).sum(dtype=jnp.int32)
+    white, black = state.white.sum(dtype=jnp.int32), state.black.sum(dtype=jnp.int32)
     return jnp.stack([white - black, black - white]).astype(jnp.float32) / game.num_cells

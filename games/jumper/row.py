@@ -18,7 +18,7 @@ import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
 from games.jumper.bits import Int, Word, popcount
-from games.jumper.rules import BLACK, DEAD, DIRECTIONS, EMPTY, NO_CHAIN, PLANES, WHITE, Rules, State
+from games.jumper.rules import BLACK, DEAD, DIRECTIONS, EMPTY, NO_CHAIN, PLANES, WHITE, Rules, of_board
 
 NARROW_WORDS, WIDE_WORDS = 4, 13
 NARROW_SIZE, WIDE_SIZE = 8, 16  # the largest boards
@@ -145,12 +145,16 @@ def write_moves(row: np.ndarray, mask: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def legal(row: np.ndarray, mask: np.ndarray, work: np.ndarray) -> None:
-    """Writes [A] bool: what the actor may do."""
+    """Writes [MASK_WORDS] uint64: what the actor may do."""
+    mask[:] = ZERO
     if actor_of(row[-1], count_empty(row)) < 0:
-        mask[:] = False
         return
-    write_moves(row, mask)
-    mask[-1] = chain_bit(row[-1]) != NO_CHAIN
+    size = size_of(row[-1])
+    flags = np.zeros(9 * size * size + 1, np.bool_)
+    write_moves(row, flags)
+    flags[-1] = chain_bit(row[-1]) != NO_CHAIN
+    for action in range(flags.shape[0]):
+        mask[action >> 6] |= np.uint64(flags[action]) << np.uint64(action & 63)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -208,7 +212,7 @@ def observe(row: np.ndarray, player: Int, out: np.ndarray, work: np.ndarray) -> 
 
 def pack(game: Rules, state: Any) -> np.ndarray:
     """[..., WORDS] rows of a state or a batch of states."""
-    board, turn, chain = (np.asarray(leaf) for leaf in state)
+    board, turn, chain = np.asarray(state.board), np.asarray(state.turn), np.asarray(state.chain)
     words, width, part = _layout(game)
     word, place = _bits(game)
     rows = np.zeros((*board.shape[:-1], words), np.uint64)
@@ -233,7 +237,7 @@ def unpack(game: Rules, rows: np.ndarray) -> Any:
     reached = (rest >> np.uint64(8) & np.uint64(0xFFFF)).astype(np.int32) - 1
     chain = np.where(reached < 0, NO_CHAIN, game.size * (reached // width) + reached % width)
     leaves: Any = board, (rest & ONE).astype(np.int32), chain.astype(np.int32)
-    return State(*leaves)
+    return of_board(*leaves)
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,9 +20,38 @@ PLANES = 5  # of an observation
 
 
 class State(NamedTuple):
-    board: Array  # [size²] int8, row by row: EMPTY, WHITE, BLACK or DEAD
+    white: Array  # [size²] bool, row by row: White's pieces
+    black: Array  # [size²] bool: Black's
+    dead: Array  # [size²] bool: the dead cells
     turn: Array  # [] int32: the seat to act; White is seat 0, Black seat 1
     chain: Array  # [] int32: the cell that the chain under way has reached, or NO_CHAIN
+
+    @property
+    def empty(self) -> Array:
+        """[size²] bool."""
+        return ~(self.white | self.black | self.dead)
+
+    @property
+    def held(self) -> Array:
+        """[size²] bool: the pieces of both."""
+        return self.white | self.black
+
+    @property
+    def board(self) -> Array:
+        """[size²] int8: EMPTY, WHITE, BLACK or DEAD."""
+        return (
+            WHITE * self.white.astype(np.int8) + BLACK * self.black.astype(np.int8) + DEAD * self.dead.astype(np.int8)
+        )
+
+    def sides(self, player: Array) -> tuple[Array, Array]:
+        """[size²] bool: the player's pieces, and the other's."""
+        first = player == 0
+        return jnp.where(first, self.white, self.black), jnp.where(first, self.black, self.white)
+
+
+def of_board(board: Any, turn: Any, chain: Any) -> State:
+    """The state with that board, [..., size²] of EMPTY, WHITE, BLACK and DEAD."""
+    return State(board == WHITE, board == BLACK, board == DEAD, turn, chain)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,12 +112,12 @@ class Rules:
         )
 
     def init(self) -> State:
-        return State(jnp.zeros(self.num_cells, jnp.int8), jnp.int32(0), jnp.int32(NO_CHAIN))
+        nothing = jnp.zeros(self.num_cells, jnp.bool_)
+        return State(nothing, nothing, nothing, jnp.int32(0), jnp.int32(NO_CHAIN))
 
     def actor(self, state: State) -> Array:
-        over = (state.board != EMPTY).all()
         seat = jnp.where(self._dealing(state), CHANCE, state.turn)
-        return jnp.where(over, TERMINAL, seat).astype(jnp.int32)
+        return jnp.where(state.empty.any(), seat, TERMINAL).astype(jnp.int32)
 
     def legal(self, state: State) -> Array:
         return self._moves(state) & ~self._dealing(state)
@@ -101,7 +130,7 @@ class Rules:
 
     def step(self, state: State, move: Array) -> State:
         after = self._play(state, move, chains=~self._dealing(state))
-        return select((state.board != EMPTY).all(), state, after)
+        return select(state.empty.any(), after, state)
 
     def act(self, state: State, action: Array) -> State:
         """What `step` does at decisions."""
@@ -119,60 +148,63 @@ class Rules:
         landing = cell + 2 * step
         landed = one_hot(landing, self.num_cells) & (move != self.stop)
         jumped = one_hot(cell + step, self.num_cells) & hops
-        mine = self._colour(state.turn)
-        board = jnp.where(jumped & (state.board == 3 - mine), jnp.int8(DEAD), state.board)
-        board = jnp.where(landed, mine, board)
+        white_moves = state.turn == 0
+        taken = jumped & jnp.where(white_moves, state.black, state.white)
         # The hop leaves what lies around its landing as it was, but for the way back, where its start is not empty.
         # So the board before will do, which XLA has at hand: the one after would be computed anew for each shift.
-        goes_on = chains & hops & (landed & self._can_hop(state.board)).any()
-        turn = jnp.where(goes_on, state.turn, 1 - state.turn)
-        return State(board, turn, jnp.where(goes_on, landing, NO_CHAIN).astype(jnp.int32))
+        goes_on = chains & hops & (landed & self._can_hop(state)).any()
+        return State(
+            white=(state.white & ~taken) | (landed & white_moves),
+            black=(state.black & ~taken) | (landed & ~white_moves),
+            dead=state.dead | taken,
+            turn=jnp.where(goes_on, state.turn, 1 - state.turn),
+            chain=jnp.where(goes_on, landing, NO_CHAIN).astype(jnp.int32),
+        )
 
     def returns(self, state: State) -> Array:
-        points = jnp.where(state.board == WHITE, 1, jnp.where(state.board == BLACK, -1, 0)).astype(jnp.int32)
-        lead = points.sum()
-        won = jnp.sign(jnp.where((state.board != EMPTY).all(), lead, 0)).astype(jnp.float32)
+        lead = state.white.sum(dtype=jnp.int32) - state.black.sum(dtype=jnp.int32)
+        won = jnp.sign(jnp.where(state.empty.any(), 0, lead)).astype(jnp.float32)
         return jnp.stack([won, -won])
 
     def observe(self, state: State, player: Array) -> Array:
         """[size, size, 5] planes: my pieces, the other's, dead cells, the chain's cell, ones if it is my turn."""
-        mine = self._colour(player)
         planes = [
-            state.board == mine,
-            state.board == 3 - mine,
-            state.board == DEAD,
+            *state.sides(player),
+            state.dead,
             one_hot(state.chain, self.num_cells),
             jnp.broadcast_to(state.turn == player, (self.num_cells,)),
         ]
         return jnp.stack(planes, -1).astype(jnp.float32).reshape(self.spec.obs_shape)
 
     def rotate(self, state: State) -> State:
-        held = (state.board == WHITE) | (state.board == BLACK)
-        return State(jnp.where(held, 3 - state.board, state.board), 1 - state.turn, state.chain)
+        return state._replace(white=state.black, black=state.white, turn=1 - state.turn)
 
     def _dealing(self, state: State) -> Array:
         if not self.num_dealt:
             return jnp.array(False)
-        return (state.board != EMPTY).sum() < self.num_dealt
-
-    def _colour(self, seat: Array) -> Array:
-        return (WHITE + seat).astype(jnp.int8)
+        return self.num_cells - state.empty.sum(dtype=jnp.int32) < self.num_dealt
 
     def _moves(self, state: State) -> Array:
         """[A] bool: what the rules allow the player to move."""
         free = state.chain == NO_CHAIN
-        places = (state.board == EMPTY) & free
-        starts = (state.board == self._colour(state.turn)) & (free | one_hot(state.chain, self.num_cells))
-        return jnp.concatenate([places, *(starts & hop for hop in self._hops(state.board)), ~free[None]])
+        starts = state.sides(state.turn)[0] & (free | one_hot(state.chain, self.num_cells))
+        return jnp.concatenate([state.empty & free, *(starts & hop for hop in self._hops(state)), ~free[None]])
 
-    def _can_hop(self, board: Array) -> Array:
+    def tried_first(self, state: State) -> list[Array]:
+        """Two of [A] bool: hops that take a piece, and all hops; searches that try them first cut off most."""
+        _, theirs = state.sides(state.turn)
+        nothing = jnp.zeros(self.num_cells, jnp.bool_)
+        takes = [nothing, *(shifted(theirs, self._offset(direction)) for direction in range(8)), jnp.array([False])]
+        actions = np.arange(self.stop + 1)
+        return [jnp.concatenate(takes), jnp.asarray((actions >= self.num_cells) & (actions < self.stop))]
+
+    def _can_hop(self, state: State) -> Array:
         """[size²] bool: whether a piece on the cell could hop in some direction."""
-        return functools.reduce(jnp.logical_or, self._hops(board))
+        return functools.reduce(jnp.logical_or, self._hops(state))
 
-    def _hops(self, board: Array) -> list[Array]:
+    def _hops(self, state: State) -> list[Array]:
         """[size²] bool for each direction: a piece beside the cell and an empty cell behind that piece."""
-        held, empty = (board == WHITE) | (board == BLACK), board == EMPTY
-        hops = []
+        held, empty, hops = state.held, state.empty, []
         for direction, inside in enumerate(lands_inside(self.size)):
             step = self._offset(direction)
             hops.append(shifted(held, step) & shifted(empty, 2 * step) & jnp.asarray(inside))

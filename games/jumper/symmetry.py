@@ -25,7 +25,7 @@ def symmetric(size: int, state: State, number: Array) -> State:
     shown = jnp.asarray(cells_shown(size))[number]
     goes = jnp.asarray(np.argsort(cells_shown(size), axis=1).astype(np.int32))[number]
     chain = jnp.where(state.chain == NO_CHAIN, NO_CHAIN, goes[jnp.maximum(state.chain, 0)])
-    return State(state.board[shown], state.turn, chain)
+    return State(state.white[shown], state.black[shown], state.dead[shown], state.turn, chain)
 
 
 @functools.lru_cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from boardrl.errors import UserError
 from games.jumper import paths
-from games.jumper.rules import DEAD, DIRECTIONS, EMPTY, NO_CHAIN, WHITE, Rules, State
+from games.jumper.rules import DEAD, DIRECTIONS, EMPTY, NO_CHAIN, WHITE, Rules, State, of_board
 
 LETTERS = "-WBX"  # EMPTY, WHITE, BLACK, DEAD
 SIDES = "WB"
@@ -33,7 +33,7 @@ def from_text(game: Rules, text: str) -> State:
     if size != game.size:
         raise UserError(f"a board of size {size} does not fit jumper:size={game.size}; use jumper:size={size}")
     turn, chain = _read_side(rest, board)
-    return State(jnp.array(board.reshape(-1), jnp.int8), jnp.int32(turn), jnp.int32(chain))
+    return of_board(jnp.array(board.reshape(-1), jnp.int8), jnp.int32(turn), jnp.int32(chain))
 
 
 def board_lines(board: np.ndarray, size: int) -> list[str]:

@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from boardrl.facet import NUM_ACTIONS, NUM_PLAYERS, WORDS, WORK_WORDS, actor, legal, returns, step
+from boardrl.facet import MASK_WORDS, NUM_PLAYERS, WORDS, WORK_WORDS, actor, legal, returns, step
+from boardrl.masks import next_set
 
 DEPTH = 1  # moves to look ahead
 
@@ -12,7 +13,7 @@ DEPTH = 1  # moves to look ahead
 def count(row):
     """(games, won by seat 0, won by seat 1, not decided), by a depth-first search on a stack of rows."""
     rows, work = np.zeros((DEPTH + 1, WORDS), np.uint64), np.zeros(WORK_WORDS, np.uint64)
-    masks, moves = np.zeros((DEPTH + 1, NUM_ACTIONS), np.bool_), np.zeros(DEPTH + 1, np.int64)
+    masks, moves = np.zeros((DEPTH + 1, MASK_WORDS), np.uint64), np.zeros(DEPTH + 1, np.int64)
     value = np.zeros(NUM_PLAYERS, np.float32)
     rows[0] = row
     games, first, second = 0, 0, 0
@@ -26,10 +27,8 @@ def count(row):
             second += value[1] > 0
             depth -= 1
             continue
-        move = moves[depth]
-        while move < NUM_ACTIONS and not masks[depth, move]:
-            move += 1
-        if move == NUM_ACTIONS:
+        move = next_set(masks[depth], MASK_WORDS, moves[depth])
+        if move < 0:
             depth -= 1
             continue
         moves[depth] = move + 1

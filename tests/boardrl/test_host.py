@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from jax import Array
 
-from boardrl import host, registry, rollout
+from boardrl import host, masks, registry, rollout
 from boardrl.game import TERMINAL, Spec, select
 
 GAMES = ["tic_tac_toe", "pig:players=3,target=30"]
@@ -50,7 +50,7 @@ def test_compiled_rules_agree_with_jax_over_whole_random_games(name: str) -> Non
         "observe": game.observe(s, p).reshape(-1), "step": game.step(s, m)}))(states, moves, players)  # fmt: skip
     rows, after, work = facet.row(states), facet.rows(), facet.work()
     want_rows = facet.row(want["step"])
-    mask, probs = np.zeros(spec.num_actions, np.bool_), np.zeros(spec.num_outcomes, np.float32)
+    mask, probs = facet.mask(), np.zeros(spec.num_outcomes, np.float32)
     returns, seen = np.zeros(spec.num_players, np.float32), np.zeros(facet.module.OBS_SIZE, np.float32)
     actors = np.asarray(want["actor"])
     assert (actors == TERMINAL).any()
@@ -58,7 +58,8 @@ def test_compiled_rules_agree_with_jax_over_whole_random_games(name: str) -> Non
     for n, row in enumerate(rows):
         assert facet.actor(row, work) == actors[n]
         facet.legal(row, mask, work)
-        np.testing.assert_array_equal(mask, want["legal"][n])
+        np.testing.assert_array_equal(masks.unpack(mask, spec.num_actions), want["legal"][n])
+        np.testing.assert_array_equal(masks.pack(np.asarray(want["legal"][n])), mask)  # bits past the last are 0
         facet.chance(row, probs, work)
         np.testing.assert_array_equal(probs, want["chance"][n])
         facet.returns(row, returns, work)
@@ -128,9 +129,9 @@ def test_what_cannot_be_lowered_runs_in_jax_and_says_so_once() -> None:
     assert list(facet.refused) == ["legal"]
     row, after, work = facet.row(Odd().init()), facet.rows(), facet.work()
     facet.step(row, 2, after, work)
-    mask = np.zeros(4, np.bool_)
+    mask = facet.mask()
     facet.legal(after, mask, work)
-    np.testing.assert_array_equal(mask, [True, True, False, True])
+    np.testing.assert_array_equal(masks.unpack(mask, 4), [True, True, False, True])
     # Compiled code may call it too: four cells can be filled in 4! orders.
     assert host.specialise(host_kernel, facet, DEPTH=4).count(row) == (24, 0, 0, 24)
     features = np.zeros(facet.module.NUM_FEATURES, np.float32)

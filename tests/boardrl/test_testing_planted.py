@@ -113,7 +113,7 @@ class OneLogitForAll(Pig):
 class BoardGrowsWider(TicTacToe):
     def step(self, state, move):
         after = super().step(state, move)
-        return after._replace(board=after.board.astype(jnp.int32))
+        return after._replace(crosses=after.crosses.astype(jnp.int32))
 
 
 @planted("types_are_stable")
@@ -485,7 +485,7 @@ class TextWithoutTheTurn(TicTacToe):
 class TextOfAnotherType(TicTacToe):
     def from_text(self, text):
         state = super().from_text(text)
-        return state._replace(board=state.board.astype(jnp.int32))
+        return state._replace(crosses=state.crosses.astype(jnp.int32))
 
 
 @planted("bad_text_is_refused")

@@ -67,7 +67,9 @@ def test_a_piece_that_can_be_jumped_now_can_be_jumped_along_an_axis() -> None:
     states = positions(6, 300, seed=2)
     legal = np.asarray(jax.jit(jax.vmap(game.legal))(states))[:, 36:-1].reshape(-1, 8, 36)
     enemy = (2 - states.turn).astype(np.int8)
-    axes = np.asarray(jax.jit(jax.vmap(lambda board, colour: jumpable(6, board, colour)))(states.board, enemy))
+    theirs = np.where(states.turn[:, None] == 0, states.black, states.white)
+    mine = np.where(states.turn[:, None] == 0, states.white, states.black)
+    axes = np.stack(jax.jit(jax.vmap(functools.partial(jumpable, 6)))(theirs, mine, states.empty), 1)
     steps = [game._offset(way) for way in range(8)]
     jumped = 0
     for n, way, cell in np.argwhere(legal):

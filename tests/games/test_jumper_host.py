@@ -17,8 +17,9 @@ from test_jumper_rules import LANES, random_games
 
 from boardrl import host
 from boardrl.game import TERMINAL
+from boardrl.masks import unpack
 from games.jumper import Jumper, bits, narrow, paths, wide
-from games.jumper.rules import NO_CHAIN, State
+from games.jumper.rules import NO_CHAIN, State, of_board
 from games.jumper.text import turn_between
 
 SIZES = range(3, 10)
@@ -41,7 +42,7 @@ def positions(size: int, count: int, seed: int) -> State:
     shares = np.cumsum(weights / weights.sum(1, keepdims=True), 1)
     cells = (chooser.random((len(shares), size * size))[..., None] > shares[:, None, :3]).sum(-1).astype(np.int8)
     played = facet.state(rows[: count // 2])
-    return State(
+    return of_board(
         np.concatenate([played.board, cells]),
         np.concatenate([played.turn, chooser.integers(0, 2, len(cells), dtype=np.int32)]),
         np.full(count, NO_CHAIN, np.int32),
@@ -129,7 +130,7 @@ def test_successors_and_paths_are_those_of_the_plain_version(size: int) -> None:
         if len(jumps) == 1000:  # the plain version would take too long
             continue
         turns = [*jumps, *plain.places(board, mover)]
-        state = State(np.array(board, np.int8).reshape(-1), np.int32(mover - 1), np.int32(NO_CHAIN))
+        state = of_board(np.array(board, np.int8).reshape(-1), np.int32(mover - 1), np.int32(NO_CHAIN))
         count = facet.module.successors(facet.row(state), buffer, work)
         after = facet.state(buffer[:count].copy())
         got = [tuple(map(tuple, b.reshape(size, size).tolist())) for b in after.board]
@@ -175,7 +176,7 @@ def test_single_actions_do_the_same_on_the_host(game: Jumper) -> None:
     actors, masks, probabilities, returns, after, seen = jax.tree.map(np.asarray, want)
     assert {TERMINAL, 0, 1} <= set(actors.tolist())
     work, out, after_rows = facet.work(), facet.rows(), facet.row(after)
-    mask, probs = np.zeros(spec.num_actions, bool), np.zeros(spec.num_outcomes, np.float32)
+    mask, probs = facet.mask(), np.zeros(spec.num_outcomes, np.float32)
     got, planes = np.zeros(2, np.float32), np.zeros(facet.module.OBS_SIZE, np.float32)
     jax.tree.map(np.testing.assert_array_equal, facet.state(facet.row(states)), states)
     facet.init(out)
@@ -183,7 +184,7 @@ def test_single_actions_do_the_same_on_the_host(game: Jumper) -> None:
     for n, row in enumerate(facet.row(states)):
         assert facet.actor(row, work) == actors[n]
         facet.legal(row, mask, work)
-        np.testing.assert_array_equal(mask, masks[n])
+        np.testing.assert_array_equal(unpack(mask, spec.num_actions), masks[n])
         facet.chance(row, probs, work)
         np.testing.assert_allclose(probs, probabilities[n], rtol=1e-6)
         facet.returns(row, got, work)
@@ -213,7 +214,7 @@ def test_a_board_with_too_many_chains_is_cut_short_and_says_so(size: int) -> Non
     board = np.full((size, size), plain.BLACK, np.int8)
     board[::2, ::2] = plain.EMPTY
     board[0, 0] = plain.WHITE
-    state = State(board.reshape(-1), np.int32(0), np.int32(NO_CHAIN))
+    state = of_board(board.reshape(-1), np.int32(0), np.int32(NO_CHAIN))
     num_empty = int((board == plain.EMPTY).sum())
     for capacity, room in ((1000, ROOM), (1 << 15, 1 << 10)):  # the buffer is too small, then the workspace
         buffer = facet.rows(capacity)

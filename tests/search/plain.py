@@ -40,7 +40,7 @@ class TicTacToe:
 
     def states(self, positions: list[Any]) -> Any:
         boards = np.array([cells for cells, _ in positions], np.int8)
-        return tic_tac_toe.State(boards, seats(positions), np.full(len(boards), -1, np.int32))
+        return tic_tac_toe.of_board(boards, seats(positions), np.full(len(boards), -1, np.int32))
 
 
 class Jumper:
@@ -57,7 +57,7 @@ class Jumper:
 
     def states(self, positions: list[Any]) -> Any:
         boards = np.array([board for board, _ in positions], np.int8).reshape(len(positions), -1)
-        return rules.State(boards, seats(positions), np.full(len(boards), rules.NO_CHAIN, np.int32))
+        return rules.of_board(boards, seats(positions), np.full(len(boards), rules.NO_CHAIN, np.int32))
 
     def lead(self, position: Any, weight: float) -> float:
         """The linear evaluation of the lead in pieces, to seat 0."""
@@ -129,8 +129,7 @@ class OnRows:
             self.facet.chance(row, mask, self.work)
             assert len(set(mask[mask > 0].tolist())) == 1
         else:
-            mask = np.zeros(spec.num_actions, np.bool_)
-            self.facet.legal(row, mask, self.work)
+            mask = np.isin(np.arange(spec.num_actions), self.facet.actions(row))
         afters = self.facet.rows(len(mask))
         for move in np.flatnonzero(mask):
             self.facet.step(row, int(move), afters[move], self.work)
