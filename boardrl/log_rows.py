@@ -32,7 +32,7 @@ def _are_numbers(value: Any) -> bool:
 
 
 COUNTS: dict[str, Check] = {"updates": is_count, "games": is_count}
-TRAIN: dict[str, Check] = {**COUNTS, "loss": is_number}
+POPULATION = ("best", "mean", "worst")  # points a game of members, in place of a loss
 STRENGTH: dict[str, Check] = {  # of boardrl.training.Strength
     **COUNTS,
     "opponent": is_text,
@@ -46,11 +46,16 @@ SPEED: dict[str, Check] = {**COUNTS, "seconds": is_number, "games_per_second": i
 def is_metrics(row: Mapping[str, Any]) -> bool:
     """Whether a row is one of metrics.jsonl."""
     if row.get("kind") == "train":
-        return _has(row, TRAIN) and all(is_number(value) for name, value in row.items() if name != "kind")
+        return has_progress(row) and _has(row, COUNTS) and all(is_number(row[name]) for name in row if name != "kind")
     if row.get("kind") not in ("strength", "final") or not _has(row, STRENGTH):
         return False
     points = (0.0, row["low"], row["win_rate"], row["high"], 1.0)
     return all(one <= other + ROUNDING for one, other in itertools.pairwise(points))
+
+
+def has_progress(row: Mapping[str, Any]) -> bool:
+    """Whether metrics of an update have what a learning curve shows: a loss, or the points of a population."""
+    return "loss" in row or all(name in row for name in POPULATION)
 
 
 def is_speed(row: Mapping[str, Any]) -> bool:

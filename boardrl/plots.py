@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boardrl.log_rows import POPULATION
 from boardrl.run import Run
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ Row = Mapping[str, Any]
 Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
 
 COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
-POPULATION = ("best", "mean", "worst")  # metrics of algorithms that have a population in place of a loss
 INK, PALE = "#2b2d42", "#b8bcc8"
 LONGEST_NAME = 36  # characters of a label
 MAX_POINTS = 2000  # of one line: more than the picture has pixels for
@@ -221,10 +221,12 @@ def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> N
 
 def draw_progress(ax: Axes, rows: Sequence[Row]) -> None:
     """The loss; or, of a population, the points of its best, mean and worst member."""
-    games = [row["games"] for row in rows]
     if not rows or "loss" in rows[0]:
-        draw_line(ax, games, [row["loss"] for row in rows], "loss")
+        rows = [row for row in rows if "loss" in row]
+        draw_line(ax, [row["games"] for row in rows], [row["loss"] for row in rows], "loss")
         return
+    rows = [row for row in rows if all(name in row for name in POPULATION)]
+    games = [row["games"] for row in rows]
     ax.set_ylabel("points a game", color=INK)
     stride = -(-len(games) // MAX_POINTS)
     for name, colour in zip(POPULATION, COLOURS, strict=False):

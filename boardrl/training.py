@@ -337,7 +337,7 @@ class _Session:
             raise Damaged("its last evaluation is no number of games")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise Damaged("its metrics since the last line are no rows")
-        same = all(row.keys() == rows[0].keys() and "loss" in row for row in rows)
+        same = all(row.keys() == rows[0].keys() and log_rows.has_progress(row) for row in rows)
         numbers = all(map(log_rows.is_number, itertools.chain.from_iterable(row.values() for row in rows)))
         if not same or not numbers or len(rows) >= self.task.schedule.log_every:
             raise Damaged("its metrics since the last line are no rows")

@@ -63,7 +63,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "tdleaf": {**BY_SEARCH, "games": 200},
     "gradient_fit": {**BY_SEARCH, "games": 300},
     "genetic": {
-        "game": "pig:target=10", "genome": "weights(hidden=3)", "games": 600, "population": 4, "parents": 2,
+        "game": "pig:target=10", "genome": "weights(hidden=3)", "games": 640, "population": 4, "parents": 2,
         "children": 2, "games_per_generation": 8, "islands": 2, "migrate_every": 3, "evaluate_every": 200,
     },
 }  # fmt: skip

@@ -13,10 +13,17 @@ STRENGTH = {
     "high": 0.6, "points": -0.25, "wins": 50, "draws": 0, "losses": 50, "seats": [0.25, 0.75], "seed": 3,
 }  # fmt: skip
 SPEED = {"updates": 1, "games": 8, "seconds": 0.5, "games_per_second": 16}
-GOOD = {"train": ("metrics.jsonl", TRAIN), "final": ("metrics.jsonl", STRENGTH), "speed": ("speed.jsonl", SPEED)}
+POPULATION = {"kind": "train", "updates": 1, "games": 8, "best": 1.5, "mean": 0, "worst": -1.5}
+GOOD = {
+    "train": ("metrics.jsonl", TRAIN),
+    "population": ("metrics.jsonl", POPULATION),
+    "final": ("metrics.jsonl", STRENGTH),
+    "speed": ("speed.jsonl", SPEED),
+}
 BAD = {
     "loss": ("train", ["0.5", None, True, [0.5], 10**400, float("nan"), float("inf")]),
     "error": ("train", ["", None]),
+    "worst": ("population", ["", None]),
     "kind": ("train", ["", "other", None, ["train"]]),
     "updates": ("speed", [-1, 1.5, "1", 2**64, False]),
     "opponent": ("final", ["a\x1b[2J", "a" * 2000, 7]),
