@@ -149,7 +149,8 @@ def ours(generations: int, seed: int) -> Sequence[Cell]:
     cells = []
     for name, player in {"truth table by our settings": evolved, "ludo_best": best}.items():
         returns = sdu_matches.by_seat_compiled(dataclasses.replace(player, name=name), games, seed)
-        cells.append(Cell(name, "from seat 0", "points", *sdu_matches.points(returns[:1]), paper=FIGURE_3[GENERATIONS]))
+        paper: dict[str, Any] = {"paper": FIGURE_3[GENERATIONS], "paper_error": READ_OFF}
+        cells.append(Cell(name, "from seat 0", "points", *sdu_matches.points(returns[:1]), **paper))
         cells.append(Cell(name, "seats rotated", "points", *sdu_matches.points(returns)))
         mine, _ = sdu_matches.team_compiled(player, sdu_matches.opponent(), games // 10, seed)
         two = mean(mine * MATCH_GAMES / (games // 10))
