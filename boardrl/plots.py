@@ -108,7 +108,7 @@ def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
         low, high = row["low"], row["high"]
         ax.plot([low, high], [place, place], color=COLOURS[0], linewidth=2.2, solid_capstyle="round")
         ax.plot(row["rating"], place, color=COLOURS[0], marker="o", markersize=5)
-        offset = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
+        offset: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
         ax.annotate(f"{row['rating']:.0f}", (high, place), (6, 0), **offset)
     ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
     ax.set_ylim(-0.7, len(rows) - 0.3)
