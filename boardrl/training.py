@@ -130,7 +130,8 @@ class Diverged(UserError):
     """The numbers have left the finite."""
 
 
-SIZES = ("lanes", "window", "hidden", "capacity", "batch", "entries")  # settings that decide how much memory is used
+# Settings that decide how much memory is used.
+SIZES = ("lanes", "window", "hidden", "capacity", "batch", "entries", "population", "islands", "games_per_generation")
 
 
 def check_size(task: Task, say: Callable[[str], None]) -> None:

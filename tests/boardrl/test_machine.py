@@ -118,7 +118,14 @@ def no_matches(*_, **__):
     raise AssertionError
 
 
-VAST = {"lanes": 10**11, "window": 10**12, "hidden": (10**6, 10**6), "capacity": 10**12, "entries": 2**40}
+VAST = {
+    "lanes": 10**11,
+    "window": 10**12,
+    "hidden": (10**6, 10**6),
+    "capacity": 10**12,
+    "entries": 2**40,
+    "population": 10**12,
+}
 
 
 @pytest.mark.parametrize("algo", learners.names())

@@ -42,7 +42,9 @@ def test_a_finished_run_of_the_paper_is_taken_and_else_a_short_one_trained(tmp_p
     item.mkdir()
     monkeypatch.setattr(trained, "game_of", lambda path: "ludo")
     assert tournament._path(learner, "alhajry2012", 0, quick=False) == short  # it is not finished
-    (item / "metrics.jsonl").write_text(json.dumps({"kind": "final"}) + "\n")
+    final = {"kind": "final", "updates": 1, "games": 1, "opponent": "random", "played": 1, "win_rate": 1.0, "low": 0.2,
+             "high": 1.0, "points": 1.0, "wins": 1, "draws": 0, "losses": 0, "seats": [1.0], "seed": 0}  # fmt: skip
+    (item / "metrics.jsonl").write_text(json.dumps(final) + "\n")
     assert tournament._path(learner, "alhajry2012", 0, quick=False) == item
     assert tournament._path(learner, "alhajry2012", 0, quick=True) == short
     assert asked[short.name]["games"] == learner.quick

@@ -12,6 +12,7 @@ import pytest
 from plain import Jumper, minimax, random_positions
 
 from boardrl import host, registry
+from games.jumper.rules import of_board
 from search import evaluators, kinds
 from search.budget import Budget
 from search.searcher import Searcher
@@ -93,10 +94,10 @@ def test_mirror_images_on_the_host_are_those_of_the_rules(size: int) -> None:
     game = registry.make(f"jumper:size={size}")
     facet = host.of(game)
     rng = np.random.default_rng(size)
-    states = game.init()._replace(
-        board=rng.integers(0, 4, (20, size * size)).astype(np.int8),
-        turn=rng.integers(0, 2, 20).astype(np.int32),
-        chain=rng.integers(-1, size * size, 20).astype(np.int32),
+    states = of_board(
+        rng.integers(0, 4, (20, size * size)),
+        rng.integers(0, 2, 20).astype(np.int32),
+        rng.integers(-1, size * size, 20).astype(np.int32),
     )
     out, work = facet.rows(), facet.work()
     image = jax.jit(jax.vmap(game.symmetric, (0, None)))
