@@ -33,6 +33,7 @@ SUITES: dict[str, Callable[[int], Sequence[Row]]] = {
 @dataclasses.dataclass(frozen=True)
 class Config:
     suite: str = setting("simulate", f"what to measure: {', '.join(SUITES)}")
+    only: str = setting("", "measure only the rows whose name contains this text, like mcts; empty: all")
     rounds: int = setting(7, "how often each row is measured")
     batch: int = setting(4096, "games side by side, the same for ours and the peers'")
     json: str = setting("", "file for the numbers; empty: none")
@@ -46,7 +47,12 @@ def main(config: Config) -> None:
         raise UserError(f"--rounds={config.rounds} --batch={config.batch}: expected at least 1 of each")
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     results = []
-    rows = SUITES[config.suite](config.batch)
+    every = SUITES[config.suite](config.batch)
+    rows = [row for row in every if config.only in row.name]
+    if not rows:
+        raise UserError(
+            f"--only={config.only} names no row of {config.suite}; rows: {'; '.join(row.name for row in every)}"
+        )
     with progress.track("measuring", len(rows) * config.rounds, "rounds") as bar:
         for index, row in enumerate(rows):
             results.append(measure(row, config, lambda n, i=index: bar.update(i * config.rounds + n)))  # type: ignore[misc]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from boardrl.errors import UserError
 from launch import bench, cli
 from launch.bench_row import Row
 
@@ -30,6 +31,17 @@ def test_the_ratio_is_taken_within_each_round():
 def test_rows_without_a_peer_have_no_ratio():
     result = bench.measure(Row("work", "steps/s", lambda: 7.0), bench.Config(rounds=1), lambda _: None)
     assert result == {"name": "work", "unit": "steps/s", "ours": 7.0}
+
+
+def test_only_the_rows_asked_for_are_measured(monkeypatch, capsys):
+    made = [Row("apples", "a/s", lambda: 7.0), Row("pears", "p/s", lambda: 9.0)]
+    monkeypatch.setitem(bench.SUITES, "fruit", lambda batch: made)
+    bench.main(bench.Config(suite="fruit", only="pear", rounds=1))
+    shown = capsys.readouterr().out
+    assert "pears" in shown
+    assert "apples" not in shown
+    with pytest.raises(UserError, match="--only=plum names no row of fruit; rows: apples; pears"):
+        bench.main(bench.Config(suite="fruit", only="plum"))
 
 
 @pytest.mark.parametrize(
