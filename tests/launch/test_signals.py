@@ -84,9 +84,9 @@ def test_a_training_in_its_first_compilation(tmp_path):
     path = tmp_path / "run"
     command = Command("launch.train", "--game=pig:target=10", f"--run={path}", cache=tmp_path)
     line_with(command, "td_lambda on pig")
-    code, _, err = command.end(signal.SIGTERM)
+    code, out, err = command.end(signal.SIGTERM)
     assert code == 143, err
-    assert "interrupted" in err or "to go on" in err
+    assert "interrupted" in err or "to go on" in out  # by whether it could end in time with a checkpoint
     assert not list((path / "checkpoints").glob("*.damaged"))
 
 

@@ -12,7 +12,8 @@ from launch.papers import szurkowski2021, trained
 
 def strength(kind, games, rate):
     row = {"kind": kind, "updates": games, "games": games, "opponent": "random", "played": 100, "points": 0.0}
-    return {**row, "win_rate": rate, "low": rate - 0.1, "high": rate + 0.1, "wins": 0, "draws": 0, "losses": 0}
+    row |= {"win_rate": rate, "low": rate - 0.1, "high": rate + 0.1, "wins": 0, "draws": 0, "losses": 0}
+    return {**row, "seats": [rate] * 4, "seed": 0}
 
 
 def test_the_first_measurement_is_the_pretrained_net(tmp_path, monkeypatch):

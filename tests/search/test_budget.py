@@ -40,13 +40,13 @@ def test_no_more_nodes_are_visited_than_allowed_and_there_is_always_a_move(kind:
 
 
 def test_time_is_kept_to_within_the_scheduler_s_doing() -> None:
-    search = searcher("minimax", Budget(ms=30))
+    search = searcher("minimax", Budget(ms=5))
     cpu, results = time.thread_time(), []
     for _ in range(5):
         results.append(search.search(search.game.init()))
     spent = time.thread_time() - cpu
     assert not any(result.exact for result in results)  # a whole tree takes longer than that
-    assert spent < 5 * 0.040  # by the processor's clock: a busy machine does not count
+    assert spent < 5 * 0.015  # by the processor's clock: a busy machine does not count
     assert results[0].depth >= 3
 
 
