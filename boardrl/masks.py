@@ -58,6 +58,12 @@ def nth_set(mask, words, nth):
 
 
 @njit(cache=True, nogil=True)
+def pick(mask, words, fraction):
+    """One of the actions in the set, each for an equal part of 0 ≤ fraction < 1; 0 where the set is empty."""
+    return max(nth_set(mask, words, np.int64(fraction * num_set(mask, words))), 0)
+
+
+@njit(cache=True, nogil=True)
 def next_set(mask, words, start):
     """The first action of the set from `start` on; -1 if there is none."""
     word = start >> 6

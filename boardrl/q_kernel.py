@@ -22,7 +22,7 @@ from boardrl.facet import (
     init,
 )
 from boardrl.hash_table import FREE, find
-from boardrl.masks import next_set, nth_set, num_set
+from boardrl.masks import next_set, pick
 from boardrl.q_facet import (
     KEY_WORDS,
     NUM_KEYS,
@@ -89,7 +89,7 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
                     allowed(row, mask, work_q)
                     tries = uniform(dice) < epsilon
                     if tries:
-                        action = any_of(mask, dice)
+                        action = pick(mask, MASK_WORDS, uniform(dice))
                     else:
                         encode(row, code, work_q)
                         action = best(code, mask, keys, values, counts)[0]
@@ -208,12 +208,6 @@ def drawn(weights, dice):
             if rest < 0:
                 break
     return found
-
-
-@njit(cache=True, nogil=True)
-def any_of(mask, dice):
-    """One of the actions, each as likely."""
-    return max(nth_set(mask, MASK_WORDS, np.int64(uniform(dice) * num_set(mask, MASK_WORDS))), 0)
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ from boardrl.facet import (
     legal,
     returns,
 )
-from boardrl.masks import is_set, next_set, nth_set, num_set
+from boardrl.masks import is_set, next_set, num_set, pick
 from boardrl.q_kernel import drawn, mix, uniform
 
 
@@ -60,7 +60,7 @@ def play(first, last, seed, opening, seating, params, out):
                 action = only_one(mask)
                 if action < 0:
                     if step < opening:
-                        action = any_of(mask, dice)
+                        action = pick(mask, MASK_WORDS, uniform(dice))
                     else:
                         if player < 0:
                             rival(row, -1 - player, logits, work_match)
@@ -80,12 +80,6 @@ def only_one(mask):
 
 
 @njit(cache=True, nogil=True)
-def any_of(mask, dice):
-    """One of the actions in the set, each as likely."""
-    return max(nth_set(mask, MASK_WORDS, np.int64(uniform(dice) * num_set(mask, MASK_WORDS))), 0)
-
-
-@njit(cache=True, nogil=True)
 def sampled(logits, mask, dice):
     """An action by softmax over those in the mask; any of them if all logits are -inf."""
     top, others = -np.inf, False
@@ -97,7 +91,7 @@ def sampled(logits, mask, dice):
             elif logits[index] > -np.inf and logits[index] < top:
                 others = True
     if top == -np.inf:
-        return any_of(mask, dice)
+        return pick(mask, MASK_WORDS, uniform(dice))
     if not others:  # those at the top are alike, and nobody else has a chance
         count, found = 0, 0
         for index in range(NUM_ACTIONS):
