@@ -16,14 +16,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import descent, experience, named_nets, nets, players, q_net, replay, rewards, rollout
+from algorithms.learning import experience, optimizers, q_net, replay, rewards
+from algorithms.learning.experience import Transition
+from algorithms.learning.q_net import GreedyQ, QNet
+from algorithms.learning.replay import Replay
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.experience import Transition
 from boardrl.game import Game
-from boardrl.policy import Policy
-from boardrl.q_net import GreedyQ, QNet
-from boardrl.replay import Replay
+from boardrl.play import players, rollout
+from boardrl.play.policy import Policy
+from boardrl.values import named_nets, nets
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Config:
     batch: int = setting(256, "decisions drawn for one learning step; as many as --capacity: all of them")
     learning_steps: int = setting(4, "learning steps after each window")
     copy_every: int = setting(100, "learning steps between two copies to the target network")
-    optimizer: descent.Optimizer = setting("adam", "sgd: plain steps against the mean gradient")
+    optimizer: optimizers.Optimizer = setting("adam", "sgd: plain steps against the mean gradient")
     learning_rate: float = setting(1e-3, "at the start")
     learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
     pretrain_from: str = setting("", "player whose recorded games are learned from before; empty: none")
@@ -161,7 +163,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     return TrainState(
         params=params,
         target=params,
-        momentum=descent.init(config.optimizer, params),
+        momentum=optimizers.init(config.optimizer, params),
         lanes=rollout.start(game, config.lanes),
         pending=experience.no_pending(game, first, config.lanes),
         replay=replay.empty(row, config.capacity),
@@ -242,7 +244,7 @@ def _learn(config: Config, net: QNet, state: TrainState, key: Array) -> tuple[Tr
         batch = replay.sample(experiences, config.batch, key_step)
         batch = batch._replace(reward=batch.reward / unit)
         value, gradient = jax.value_and_grad(loss, argnums=1)(net, params, target, batch, double=config.double)
-        params, momentum = descent.step(config.optimizer, params, momentum, gradient, rate=rate)
+        params, momentum = optimizers.step(config.optimizer, params, momentum, gradient, rate=rate)
         learned = learned + 1
         copy = learned % config.copy_every == 0
         target = jax.tree.map(lambda old, new: jnp.where(copy, new, old), target, params)

@@ -21,12 +21,13 @@ from jax import Array
 from algorithms.genomes import breeding, genome, matches
 from algorithms.genomes.breeding import Crossover, Mutation
 from algorithms.genomes.genome import Genes
-from boardrl import experience, options
+from algorithms.learning import experience
+from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import HostPlayer
-from boardrl.policy import Policy
+from boardrl.play.players import HostPlayer
+from boardrl.play.policy import Policy
 
 SHOWN = 20  # names of genes in a sentence at most
 OPENING = 6  # moves at random where nothing else is: the same two players would play the same game again and again

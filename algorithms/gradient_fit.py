@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from jax import Array
 
+from algorithms.by_search import learner, self_play
+from algorithms.by_search.learner import TrainState, check, games_per_update, init, player, policy
+from algorithms.by_search.targets import Lesson, towards
 from boardrl.config import setting
 from boardrl.game import Game
-from boardrl.policy import Policy
-from search import learning, selfplay
-from search.learning import TrainState, check, games_per_update, init, player, policy
-from search.lesson import Lesson, towards
+from boardrl.play.policy import Policy
 from search.searcher import Searcher
 
 __all__ = [
@@ -35,7 +35,7 @@ SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "fi
 
 
 @dataclasses.dataclass(frozen=True)
-class Config(learning.Config):
+class Config(learner.Config):
     games: int = setting(40_000, "train until this many positions have been searched, each from a game of its own")
     batch: int = setting(200, "positions between two steps")
     depth: int = setting(2, "turns looked ahead; an even number, so that the same seat is to move at the leaves")
@@ -45,10 +45,10 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Searches a batch of positions, then takes one step towards what was found."""
-    return learning.update(config, game, state, teach)
+    return learner.update(config, game, state, teach)
 
 
 def teach(searcher: Searcher, rng: np.random.Generator) -> list[Lesson]:
     """A random position should be worth what a search of it finds."""
-    row = selfplay.random_position(searcher, rng)
+    row = self_play.random_position(searcher, rng)
     return towards(searcher, row, searcher.search_row(row).value)

@@ -15,12 +15,15 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import descent, experience, nets, options, players, registry, rewards, rollout
+from algorithms.learning import experience, optimizers, rewards
+from algorithms.learning.q_net import QNet, known_inputs
+from boardrl import options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.policy import Policy
-from boardrl.q_net import QNet, known_inputs
+from boardrl.play import players, rollout
+from boardrl.play.policy import Policy
+from boardrl.values import nets
 
 BELOW_1 = 1 - 2**-24  # the largest float32 below 1
 
@@ -44,7 +47,7 @@ class Config:
     epsilon: float = setting(0.9, "share of decisions that are random experiments, at the start")
     epsilon_end: float = setting(0.0, "the same at the end of a straight line")
     epsilon_games: int = setting(0, "games until then; 0: all of --games")
-    optimizer: descent.Optimizer = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
+    optimizer: optimizers.Optimizer = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
     learning_rate: float = setting(1e-3, "alpha at the start")
     learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
 
@@ -169,7 +172,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     params = net.init(key_net)
     return TrainState(
         params=params,
-        momentum=descent.init(config.optimizer, params),
+        momentum=optimizers.init(config.optimizer, params),
         lanes=rollout.start(game, config.lanes),
         pending=experience.no_pending(game, Memo(net.encode(game.init()), jnp.float32(0)), config.lanes),
         key=jax.random.key_data(key_play),
@@ -208,7 +211,7 @@ def update(
         player.net, state.params, window.lived, window.known
     )
     rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
-    params, momentum = descent.step(config.optimizer, state.params, state.momentum, gradient, rate=rate)
+    params, momentum = optimizers.step(config.optimizer, state.params, state.momentum, gradient, rate=rate)
     state = TrainState(
         params=params,
         momentum=momentum,

@@ -18,12 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import experience, hash_table, options, rewards, tabular
+from algorithms import tabular
+from algorithms.learning import experience, rewards
+from algorithms.tabular import hash_table
+from algorithms.tabular.hash_table import Table
+from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
-from boardrl.hash_table import Table
-from boardrl.policy import Policy
+from boardrl.play.policy import Policy
 
 ON_HOST = True  # `update` is compiled for the host, not for JAX
 

@@ -16,13 +16,15 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from boardrl import descent, experience, named_nets, nets, parts, return_scale, rollout
+from algorithms.learning import experience, optimizers, threads
+from algorithms.learning.returns import Targets, Trail, Window, lambda_returns
+from algorithms.learning.traces import Loss, backward_gradient
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, one_hot, select
-from boardrl.policy import Greedy, Policy, Utility, afterstate_value, afterstate_values, wish
-from boardrl.returns import Targets, Trail, Window, lambda_returns
-from boardrl.traces import Loss, backward_gradient
+from boardrl.play import rollout
+from boardrl.play.policy import Greedy, Policy, Utility, afterstate_value, afterstate_values, wish
+from boardrl.values import named_nets, nets, return_scale
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Config:
     opening: int = setting(0, "steps that each game of training begins with in which every decision is an experiment")
     learning_rate: float = setting(2e-3, "of the optimizer, at the start")
     falling: bool = setting(True, "whether the learning rate falls in a straight line to 0 at the end")
-    optimizer: descent.Optimizer = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
+    optimizer: optimizers.Optimizer = setting("adam", "Adam on the mean gradient, or plain steps of the summed one")
     momentum: float = setting(0.0, "share of the step before that is added to a plain one")
     loss: Loss = setting("cross_entropy", "how far the net is from its target")
     encoding: str = setting("", "which of the game's encodings the net is shown; empty: what its `observe` gives")
@@ -183,7 +185,7 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape), leaf.dtype), params)
     return TrainState(
         params=params,
-        momentum=descent.init(config.optimizer, params, keep=config.momentum),
+        momentum=optimizers.init(config.optimizer, params, keep=config.momentum),
         lanes=rollout.fresh(game, config.lanes),
         pending=pending,
         traces=traces,
@@ -200,7 +202,7 @@ def update(
     """Plays a window in every lane, then takes one step of the optimizer along what it taught."""
     if config.parts == 1:
         return _update_whole(config, game, opponents, state)
-    lessons = parts.together(lambda part: lesson(config, game, opponents, state, part), config.parts)
+    lessons = threads.together(lambda part: lesson(config, game, opponents, state, part), config.parts)
     return learn(config, state, tuple(lessons))
 
 
@@ -209,9 +211,9 @@ def lesson(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state
     """Plays a window in one part of the lanes, and finds what it teaches."""
     keys = _keys(config, state)
     net = value_net(config, game)
-    lanes, pending, traces = parts.slice_of((state.lanes, state.pending, state.traces), part, config.parts)
+    lanes, pending, traces = threads.slice_of((state.lanes, state.pending, state.traces), part, config.parts)
     seats = _seating(config, game, len(opponents))
-    seats = parts.slice_of(seats, part, config.parts)
+    seats = threads.slice_of(seats, part, config.parts)
     params = scaled_params(game, state)
     played = play_window(config, game, opponents, params, lanes, pending, seats, keys[1 + part])
     window = played.window
@@ -244,7 +246,7 @@ def learn(config: Config, state: TrainState, lessons: tuple[Lesson, ...]) -> tup
     if config.optimizer == "adam":
         gradient = jax.tree.map(lambda g: g / num_known, gradient)
     left = jnp.maximum(1 - state.games.astype(jnp.float32) / config.games, 0.0) if config.falling else jnp.float32(1)
-    params, momentum = descent.step(
+    params, momentum = optimizers.step(
         config.optimizer,
         state.params,
         state.momentum,
@@ -302,7 +304,7 @@ def play_window(
     """Plays T turns in every lane; slot 0 of the window is what was pending before.
 
     Args:
-      seats: [B, P] int32, see boardrl.experience.seating.
+      seats: [B, P] int32, see algorithms.learning.experience.seating.
     """
     num_lanes = lanes.steps.shape[0]
     decide = functools.partial(_decide, config, game, opponents, params)

@@ -19,15 +19,15 @@ from typing import Any, Literal
 import numpy as np
 from jax import Array
 
+from algorithms.by_search import learner, self_play
+from algorithms.by_search.learner import TrainState, games_per_update, init, player, policy
+from algorithms.by_search.self_play import Played
+from algorithms.by_search.targets import Lesson, towards
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
-from boardrl.policy import Policy
-from search import learning, selfplay
-from search.learning import TrainState, games_per_update, init, player, policy
-from search.lesson import Lesson, towards
+from boardrl.play.policy import Policy
 from search.searcher import Searcher
-from search.selfplay import Played
 
 __all__ = [
     "ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "games_per_update", "init", "player", "policy", "update",
@@ -39,7 +39,7 @@ SCHEDULE = {"log_every": 5, "evaluate_every": 3000, "evaluate_games": 100, "fina
 
 
 @dataclasses.dataclass(frozen=True)
-class Config(learning.Config):
+class Config(learner.Config):
     method: Literal["tdleaf", "rootstrap", "treestrap"] = setting(
         "tdleaf", "what learns from what: tdleaf, rootstrap or treestrap"
     )
@@ -50,7 +50,7 @@ class Config(learning.Config):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    learning.check(config, game)
+    learner.check(config, game)
     for name in ("decay", "epsilon"):
         if not 0 <= getattr(config, name) <= 1:
             raise UserError(f"--{name}={getattr(config, name)} is out of range: expected 0 to 1")
@@ -64,14 +64,14 @@ def update(
     """Plays a batch of games, then takes one step along what they taught."""
 
     def teach(searcher: Searcher, rng: np.random.Generator) -> list[Lesson]:
-        played = selfplay.play(searcher, rng, opening=config.opening, epsilon=config.epsilon)
+        played = self_play.play(searcher, rng, opening=config.opening, epsilon=config.epsilon)
         if config.method == "tdleaf":
             return leaf_lessons(played, config.decay)
         if config.method == "rootstrap":
             return [lesson for d in played.decisions for lesson in towards(searcher, d.row, d.value)]
         return [lesson for d in played.decisions for lesson in tree_lessons(searcher, d.row, config.depth)]
 
-    return learning.update(config, game, state, teach)
+    return learner.update(config, game, state, teach)
 
 
 def leaf_lessons(played: Played, decay: float) -> list[Lesson]:

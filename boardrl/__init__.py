@@ -1,5 +1,5 @@
 """What every game, algorithm and search shares."""
 
-from boardrl import numba_cache
+from boardrl.system import numba_cache
 
 numba_cache.install()

@@ -62,7 +62,7 @@ class Game(Protocol[State]):
         encodings       {name: f(game, state, player) -> array}, other ways to observe a position
         action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
         events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
-                        one step from `before` to `after`, of anybody or of the dice, for boardrl.rewards
+                        one step from `before` to `after`, of anybody or of the dice, for algorithms.learning.rewards
         event_causes    {name: "own" or "decisions"}, for events that only the player's own decisions bring, or those
                         of all players but never the dice, so that they need not be looked for elsewhere
         defaults        {algorithm: {field: value}}, settings that suit this game, on top of a `preset` if they name one
@@ -74,8 +74,8 @@ class Game(Protocol[State]):
         lanes_last      True where many games are stepped faster with the games along the last axis of each array, as
                         rules that are all arithmetic on small arrays are (measure: others can be far slower)
         features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
-        feature_sets    {name: boardrl.linear.FeatureSet}, others than those
-        weight_files    {name: path}, weights of features that the game brings along (boardrl.weights)
+        feature_sets    {name: boardrl.values.linear.FeatureSet}, others than those
+        weight_files    {name: path}, weights of features that the game brings along (boardrl.values.weight_file)
         named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
         host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         tried_first     f(state) -> some of [A] bool: actions that searches try before the others, all else being

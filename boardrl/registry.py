@@ -8,9 +8,10 @@ import pathlib
 import sys
 from typing import Any
 
-from boardrl import entry_points, machine, options
+from boardrl import entry_points, options
 from boardrl.errors import UserError
 from boardrl.game import Game
+from boardrl.system import machine
 
 GROUP = "boardrl.games"  # entry point group in which packages, this one too, register their games
 

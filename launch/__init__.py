@@ -6,7 +6,7 @@ from typing import Any
 
 
 def _end(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-    """Ends a command that Ctrl-C interrupts while it is imported; see `boardrl.interrupt` for all that follows."""
+    """Ends a command that Ctrl-C interrupts while it is imported; see `boardrl.system.interrupt` for the rest."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return

@@ -17,11 +17,12 @@ from typing import Any
 from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, lineup, output, positions, watch
-from search import evaluation, kinds, line, searchers
+from launch import cli, lineup
+from launch.console import output, positions, search_progress
+from search import evaluation, making, searchers, turns
 from search.budget import Budget
 from search.evaluation import Evaluation
-from search.multi import Move
+from search.multi_pv import Move
 from search.result import Result
 from search.searcher import Searcher
 
@@ -30,7 +31,7 @@ from search.searcher import Searcher
 class Config(Budget, Evaluation):
     game: str = setting("tic_tac_toe", "the game, with its options")
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
-    searcher: str = setting("negascout", f"one of {', '.join(kinds.KINDS)}")
+    searcher: str = setting("negascout", f"one of {', '.join(searchers.KINDS)}")
     multi: int = setting(0, "how many of the best moves to tell, each with its value and line; 0: the best line alone")
     lowered: bool = setting(False, "use the rules in JAX even if the game has faster ones of its own")
     json: str = setting("", "file for the result; empty: none")
@@ -40,18 +41,18 @@ class Config(Budget, Evaluation):
 def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
-    kinds.find(config.searcher).refuse(config.searcher, game)
+    searchers.find(config.searcher).refuse(config.searcher, game)
     state = positions.read(game, config.position)
     if config.multi < 0:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
-    watch.note_if_unlimited(config)
-    kind = kinds.find(config.searcher)
+    search_progress.note_if_unlimited(config)
+    kind = searchers.find(config.searcher)
     evaluator, facet = evaluation.choose(game, config, kind, config, load=lineup.load_run, lowered=config.lowered)
-    searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
+    searcher = making.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
     if not config.multi:
-        show(content_of(searcher, searcher.complete(watch.search(searcher, state))), path)
+        show(content_of(searcher, searcher.complete(search_progress.search(searcher, state))), path)
         return
-    result, moves = watch.best_moves(searcher, state, config.multi)
+    result, moves = search_progress.best_moves(searcher, state, config.multi)
     content = content_of(searcher, result._replace(line=moves[0].line))
     show({**content, "moves": [_move(searcher, move) for move in moves]}, path)
 
@@ -62,7 +63,7 @@ def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:
         print(f"{result.overflows:,} positions were left out for want of memory; give more --kilobytes")
     return {
         "value": result.value.tolist(),
-        "pv": line.text(searcher.facet, result.line),
+        "pv": turns.text(searcher.facet, result.line),
         "depth": result.depth,
         "nodes": result.nodes,
         "nodes_per_second": result.nodes_per_second,
@@ -75,7 +76,7 @@ def content_of(searcher: Searcher, result: Result) -> dict[str, Any]:
 
 
 def _move(searcher: Searcher, move: Move) -> dict[str, Any]:
-    pv = line.text(searcher.facet, move.line)
+    pv = turns.text(searcher.facet, move.line)
     return {"move": pv[0], "value": move.value.tolist(), "pv": pv}
 
 
@@ -99,7 +100,7 @@ def _numbers(value: list[float]) -> str:
 
 
 def options_of(config: Config) -> cli.More:
-    return cli.More([cli.Section(f"options of {config.searcher}", kinds.find(config.searcher).options)])
+    return cli.More([cli.Section(f"options of {config.searcher}", searchers.find(config.searcher).options)])
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import os
 import sys
 import tempfile
 
-from boardrl import machine, options, registry, testing
+from boardrl import options, registry, testing
 from boardrl.config import setting
 from boardrl.errors import UserError
+from boardrl.system import machine
 from launch import cli, lineup
 
 GAME_BYTES = 1 << 10  # at least, of all that is kept of a game that is played

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from absl import flags
 
-from boardrl import config, interrupt, machine, options, trust
+from boardrl import config, options, trust
 from boardrl.config import setting
 from boardrl.errors import UserError
+from boardrl.system import interrupt, machine
 
 
 class Section(NamedTuple):

@@ -22,14 +22,18 @@ from typing import Any
 import rich.table
 from rich.text import Text
 
-from boardrl import arena, interrupt, progress, registry
+from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.kept import Kept
-from boardrl.match_record import Record
-from boardrl.players import Player
-from launch import cli, lineup, output
+from boardrl.matches import arena
+from boardrl.matches.records import Record
+from boardrl.play.players import Player
+from boardrl.runs import progress
+from boardrl.runs.saved_results import Kept
+from boardrl.system import interrupt
+from launch import cli, lineup
+from launch.console import output
 
 OPENING = "--opening=N begins every game with N random moves"
 

@@ -15,13 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import linear, net_file, options, registry, run, weights
+from boardrl import options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.linear import Linear
-from boardrl.net_file import NetFile
-from boardrl.nets import MLP, Scaled, ValueNet
-from launch import cli, learners, lineup, output
+from boardrl.runs import run_directory
+from boardrl.values import linear, net_file, weight_file
+from boardrl.values.linear import Linear
+from boardrl.values.net_file import NetFile
+from boardrl.values.nets import MLP, Scaled, ValueNet
+from launch import cli, learners, lineup
+from launch.console import output
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +51,7 @@ def main(config: Config) -> None:
         )
     names = linear.find(found.game, value.features).names
     values = tuple(np.asarray(found.policy.params, np.float64).tolist())
-    weights.save(path, weights.Weights(found.game.spec.name, value.features, names, values, command(folder)))
+    weight_file.save(path, weight_file.Weights(found.game.spec.name, value.features, names, values, command(folder)))
     print(f"{len(values)} weights in {path}")
 
 
@@ -63,7 +66,7 @@ def save_net(path: pathlib.Path, net: ValueNet, params: Any, made_by: str) -> No
 
 def command(folder: pathlib.Path) -> str:
     """The training of a run with all settings that are not the algorithm's own defaults."""
-    stored = run.read_config(folder)
+    stored = run_directory.read_config(folder)
     usual = dataclasses.asdict(learners.load(stored["algo"]).Config())
     changed = {name: value for name, value in stored["settings"].items() if value != _as_stored(usual.get(name))}
     flags = {**{name: stored[name] for name in ("game", "algo", "seed")}, **changed}

@@ -17,7 +17,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Any:
-    """The module of an algorithm; `boardrl.training` says what it holds."""
+    """The module of an algorithm; `boardrl.runs.training` says what it holds."""
     if name not in names():
         near = difflib.get_close_matches(name, names(), 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -1,4 +1,4 @@
-"""Kinds of players that `boardrl.players` cannot import: runs, searchers, and the human of launch.play.
+"""Kinds of players that `boardrl.play.players` cannot import: runs, searchers, and the human of launch.play.
 
 The entry point `boardrl.players` in pyproject.toml names MAKERS, by which the library finds it.
 """
@@ -11,19 +11,21 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from boardrl import entry_points, options, players, registry, run
+from boardrl import entry_points, options, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import Makers, Player
+from boardrl.play import players
+from boardrl.play.players import Makers, Player
+from boardrl.runs import run_directory
 from launch import learners
-from search import kinds, player
+from search import player, searchers
 
 HUMAN = "human"
 
 
-def load_run(path: pathlib.Path) -> run.Learned:
+def load_run(path: pathlib.Path) -> run_directory.Learned:
     """What was learned in a run directory, or up to a checkpoint in it."""
-    return run.load_policy(path, learners.load)
+    return run_directory.load_policy(path, learners.load)
 
 
 def refuse_human(text: str, game: Game[Any]) -> None:
@@ -40,10 +42,10 @@ def is_human(text: str) -> bool:
     return name == HUMAN
 
 
-# By how each kind is written in lists of known players; see `boardrl.players.Makers`.
+# By how each kind is written in lists of known players; see `boardrl.play.players.Makers`.
 MAKERS: Makers = {
     "runs/NAME": functools.partial(players.learned, load=load_run),
-    **dict.fromkeys(kinds.KINDS, functools.partial(player.make, load=load_run)),
+    **dict.fromkeys(searchers.KINDS, functools.partial(player.make, load=load_run)),
     f"{HUMAN} (in launch.play)": refuse_human,
 }
 

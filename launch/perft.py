@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from boardrl import perft, registry
+from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, positions
+from boardrl.exact import perft
+from launch import cli
+from launch.console import positions
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,15 +20,19 @@ import jax
 import rich.console
 import rich.text
 
-from boardrl import atomic, drawing, host_match, options, progress, registry, state_text
+from boardrl import drawing, options, registry
 from boardrl.config import setting
-from boardrl.drawing import Frame
+from boardrl.drawing import Frame, state_text
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
-from boardrl.players import Player
-from launch import cli, human, lineup, output, positions, undo
-from launch.human import Hinter, Human
-from launch.thinking import Tell, Thinking
+from boardrl.matches import host_match
+from boardrl.play.players import Player
+from boardrl.runs import progress
+from boardrl.system import atomic_files
+from launch import cli, lineup
+from launch.console import human, output, positions, undo
+from launch.console.human import Hinter, Human
+from launch.console.thinking import Tell, Thinking
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,10 +73,10 @@ def main(settings: Settings, *, read: Callable[[str], str] = input) -> None:
         if len(stage.scenes) > 1 or settings.position:
             pictures = drawing.of_states(game, [scene.state for scene in stage.scenes]) if svg or page else []
             if svg:
-                atomic.write(svg, drawing.svg(pictures[-1]).encode())
+                atomic_files.write(svg, drawing.svg(pictures[-1]).encode())
             if page:
                 frames = [Frame(one, scene.caption) for one, scene in zip(pictures, stage.scenes, strict=True)]
-                atomic.write(page, drawing.replay(registry.describe(game), frames).encode())
+                atomic_files.write(page, drawing.replay(registry.describe(game), frames).encode())
 
 
 class Stage:

@@ -20,7 +20,8 @@ import rich.table
 from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, output
+from launch import cli
+from launch.console import output
 from launch.papers import (
     alhajry2012,
     brunton2013,

@@ -18,9 +18,10 @@ import numpy as np
 from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.solve import Solution, solve
-from launch import analyse, cli, output, positions, watch
-from search import evaluators, kinds, line
+from boardrl.exact.solve import Solution, solve
+from launch import analyse, cli
+from launch.console import output, positions, search_progress
+from search import evaluators, searchers, turns
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -43,17 +44,17 @@ def main(config: Config) -> None:
     game: Any = registry.make(config.game)
     state = positions.read(game, config.position)
     try:
-        kinds.refuse_dice("a search to the end", game)
+        searchers.refuse_dice("a search to the end", game)
     except UserError:
         analyse.show(by_iteration(game, state), path)
         return
     facet = host.of(game)
-    options = kinds.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
+    options = searchers.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
     # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
     evaluator = evaluators.default(facet, limited=False)
     searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
-    result = watch.search(searcher, state)
+    result = search_progress.search(searcher, state)
     if not result.exact:
         last = list(searcher.nodes_to.items())[-4:]
         reached = ", ".join(f"{nodes:,} to depth {depth}" for depth, nodes in last)
@@ -75,7 +76,7 @@ def by_iteration(game: Any, state: Any) -> dict[str, Any]:
     tables = (solution.values, solution.optimal, *(np.asarray(part) for part in jax.tree.leaves(solution.graph)))
     return {
         "value": [float(value) for value in solution.values[number]],
-        "pv": line.text(host.lowered(game), best_line(solution, number)),
+        "pv": turns.text(host.lowered(game), best_line(solution, number)),
         "depth": 0,
         "nodes": solution.num_states,
         "nodes_per_second": solution.num_states / ms * 1e3,

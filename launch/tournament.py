@@ -27,14 +27,18 @@ import numpy as np
 import rich.table
 from rich.text import Text
 
-from boardrl import atomic, interrupt, plots, progress, registry, tournament
-from boardrl import run as runs
+from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.kept import Kept
-from boardrl.players import Player
-from launch import cli, lineup, output
+from boardrl.matches import tournament
+from boardrl.play.players import Player
+from boardrl.runs import plots, progress
+from boardrl.runs import run_directory as runs
+from boardrl.runs.saved_results import Kept
+from boardrl.system import atomic_files, interrupt
+from launch import cli, lineup
+from launch.console import output
 
 OPENING = "--opening=N begins every game with N random moves"
 GAMES, PICTURE, NUMBERS = "games.jsonl", "ratings.png", "ratings.json"
@@ -166,9 +170,9 @@ def play(
     numbers = so_far()
     show(numbers)
     print(balance(plan))
-    atomic.write(folder / NUMBERS, (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode())
+    atomic_files.write(folder / NUMBERS, (json.dumps(numbers, indent=2, allow_nan=False) + "\n").encode())
     title = f"{numbers['game']}: {numbers['games']:,} games"
-    atomic.write(folder / PICTURE, plots.ratings(numbers["players"], title))
+    atomic_files.write(folder / PICTURE, plots.ratings(numbers["players"], title))
     print(f"plot      {folder / PICTURE}\nnumbers   {folder / NUMBERS}")
     return numbers
 

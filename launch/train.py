@@ -23,16 +23,18 @@ from typing import Any
 
 import jax
 
-from boardrl import arena, options, registry, report, training, trust
-from boardrl import run as runs
+from boardrl import options, registry, trust
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.interrupt import EXIT_CODE
-from boardrl.players import Player
-from boardrl.policy import Policy
-from boardrl.progress import Bar
-from boardrl.training import Schedule, Strength
+from boardrl.matches import arena
+from boardrl.play.players import Player
+from boardrl.play.policy import Policy
+from boardrl.runs import report, training
+from boardrl.runs import run_directory as runs
+from boardrl.runs.progress import Bar
+from boardrl.runs.training import Schedule, Strength
+from boardrl.system.interrupt import EXIT_CODE
 from launch import cli, learners, lineup
 
 RUNS_DIR = "runs"

@@ -1,6 +1,6 @@
 """Alpha-beta and Negascout for two players who have no dice and win what the other loses.
 
-A kernel (boardrl.facet): `search.searcher` calls `search` of a copy made for one game and evaluator.
+A kernel (boardrl.host.slots): `search.searcher` calls `search` of a copy made for one game and evaluator.
 
 Depth counts turns: a player's further action in the same turn, as along a chain of hops, costs none. Each value is
 in the view of who acts; it changes sign only where the turn passes to the other. Values below or above the window
@@ -16,14 +16,39 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.clock import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate, prepare
-from search.identity import identity
-from search.order import DONE, HISTORY_SIZE, KILLERS_A_PLY, best_left, note_cutoff, score, signature
-from search.reach import HISTORY, KILLERS, PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
-from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
+from boardrl.host.slots import ROOM, TRUNCATED, WORDS, actor, returns, successors
+from search.evaluators.slots import evaluate, prepare
+from search.kernel.addresses import (
+    HISTORY,
+    KILLERS,
+    PV,
+    ROWS,
+    SCORES,
+    SCRATCH,
+    TABLE,
+    WEIGHTS,
+    WORK,
+    block,
+    matrix,
+    vector,
+)
+from search.kernel.control_block import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.kernel.move_ordering import DONE, HISTORY_SIZE, KILLERS_A_PLY, best_left, note_cutoff, score, signature
+from search.kernel.position_key import identity
+from search.kernel.transposition_table import (
+    EXACT,
+    LOWER,
+    NO_MOVE,
+    UPPER,
+    answers,
+    bound_of,
+    find,
+    is_complete,
+    move_of,
+    store,
+    value_of,
+)
 
 SCOUT, USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(5))
 

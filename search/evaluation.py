@@ -11,15 +11,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from boardrl import host, net_file, players, registry, weights
+from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.host import Facet
-from boardrl.players import Learned
+from boardrl.play import players
+from boardrl.play.players import Learned
+from boardrl.values import net_file, weight_file
 from search import evaluators
 from search.budget import Budget
 from search.evaluators import Evaluator
-from search.kinds import Kind
+from search.searchers import Kind
 
 Load = Callable[[pathlib.Path], Learned]  # what was learned in a run directory
 
@@ -62,7 +64,7 @@ def choose(
     if asked.net:
         return learned_net(game, asked, load, lowered=lowered)
     if asked.learned:
-        found = weights.load(asked.learned, game)
+        found = weight_file.load(asked.learned, game)
         return evaluators.named(game, found.features, found.values, lowered=lowered)
     if asked.features:
         return evaluators.named(game, asked.features, asked.weights, lowered=lowered)

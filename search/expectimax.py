@@ -16,14 +16,26 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.clock import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate, prepare
-from search.identity import identity
-from search.order import signature
-from search.reach import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
-from search.table import EXACT, LOWER, NO_MOVE, UPPER, answers, bound_of, find, is_complete, move_of, store, value_of
+from boardrl.host.slots import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
+from search.evaluators.slots import evaluate, prepare
+from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
+from search.kernel.control_block import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.kernel.move_ordering import signature
+from search.kernel.position_key import identity
+from search.kernel.transposition_table import (
+    EXACT,
+    LOWER,
+    NO_MOVE,
+    UPPER,
+    answers,
+    bound_of,
+    find,
+    is_complete,
+    move_of,
+    store,
+    value_of,
+)
 
 STAR, USE_TABLE = OPTIONS, OPTIONS + 1
 LEAST = -1.0  # that a player can get

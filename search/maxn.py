@@ -2,7 +2,7 @@
 
 A kernel like `search.alphabeta`, with the depth of `search.expectimax`. Every value is a vector over players. Where
 several moves are equally good to the actor, the other players' values are the mean over these moves, as in
-`boardrl.solve`. Nothing is pruned: what the others get depends on every move.
+`boardrl.exact.solve`. Nothing is pruned: what the others get depends on every move.
 """
 
 from __future__ import annotations
@@ -10,11 +10,22 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.clock import CUTS, OVERFLOWS, STOPPED, count
-from search.evaluator import evaluate_all, prepare_all
-from search.reach import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
+from boardrl.host.slots import (
+    NUM_OUTCOMES,
+    NUM_PLAYERS,
+    ROOM,
+    TRUNCATED,
+    WORDS,
+    actor,
+    chance,
+    returns,
+    settle,
+    successors,
+)
+from search.evaluators.slots import evaluate_all, prepare_all
+from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
+from search.kernel.control_block import CUTS, OVERFLOWS, STOPPED, count
 
 ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the first player's value
 TIE = 1e-9  # moves that differ by less are equally good

@@ -1,6 +1,6 @@
 """Monte Carlo tree search: UCT (Kocsis and Szepesvári 2006) for any number of players, with explicit chance nodes.
 
-A kernel (boardrl.facet): `search.tree_searcher` calls `search` of a copy made for one game and evaluator.
+A kernel (boardrl.host.slots): `search.tree_searcher` calls `search` of a copy made for one game and evaluator.
 
 Every value is a vector over players, and each player chooses where it acts by the upper confidence bound of its own
 value:
@@ -23,12 +23,12 @@ import math
 import numba
 import numpy as np
 
-from boardrl.facet import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, settle, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.clock import OVERFLOWS, STOPPED, count
-from search.evaluator import prepare_all, sample_all
-from search.random_stream import GOLDEN, below, fraction, mix
-from search.tree import CHILDREN, FIRST, HIGHEST, LOWEST, NUM_NODES, ODDS, SOLVED, VALUES, VISITS, WHO
+from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, settle, successors
+from search.evaluators.slots import prepare_all, sample_all
+from search.kernel.control_block import OVERFLOWS, STOPPED, count
+from search.kernel.random_stream import GOLDEN, below, fraction, mix
+from search.kernel.tree import CHILDREN, FIRST, HIGHEST, LOWEST, NUM_NODES, ODDS, SOLVED, VALUES, VISITS, WHO
 
 CERTAIN_MOST = False  # whether the most that a player can get decides what the others get
 MOST = 1.0  # that a player can get
@@ -183,7 +183,7 @@ def prove(scores, links, at):
             best = max(best, scores[child, VALUES + who])
     if not all_certain and not (CERTAIN_MOST and who >= 0 and best >= MOST):
         return False
-    # The mean over the outcomes, or over the best moves, as in `boardrl.solve`.
+    # The mean over the outcomes, or over the best moves, as in `boardrl.exact.solve`.
     for player in range(NUM_PLAYERS):
         scores[at, VALUES + player] = 0.0
     total = 0.0

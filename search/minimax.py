@@ -8,11 +8,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.facet import ROOM, TRUNCATED, WORDS, actor, returns, successors
 from boardrl.game import CHANCE, TERMINAL
-from search.clock import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
-from search.evaluator import evaluate, prepare
-from search.reach import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
+from boardrl.host.slots import ROOM, TRUNCATED, WORDS, actor, returns, successors
+from search.evaluators.slots import evaluate, prepare
+from search.kernel.addresses import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
+from search.kernel.control_block import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
 
 
 @numba.njit(cache=True, nogil=True)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import net_file, options, registry
+from boardrl import options, registry
 from boardrl.game import CHANCE, Game
-from boardrl.players import Learned, Player
-from search import evaluation, kinds, line, searchers, walk
+from boardrl.play.players import Learned, Player
+from boardrl.values import net_file
+from search import evaluation, making, random_step, searchers, turns
 from search.budget import Budget, GameClock
 from search.evaluation import Evaluation
 from search.searcher import Searcher
@@ -23,7 +24,7 @@ FORGET = 0.9  # how much of a move's overhead is still expected a move later
 
 
 class SearchPlayer:
-    """A host player (boardrl.players) that searches at every turn.
+    """A host player (boardrl.play.players) that searches at every turn.
 
     Its limit of time is that of the whole move: what a move took besides searching is taken off the next search.
     """
@@ -48,7 +49,7 @@ class SearchPlayer:
             seed = int(rng.integers(1 << 63)) if self.searcher.kind.samples else 0
             result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds
-            self._plan = self._follow(line.turns(self.searcher.facet, result.line[:2])[0])
+            self._plan = self._follow(turns.turns(self.searcher.facet, result.line[:2])[0])
         _, action = self._plan.pop(0)
         spent_ms = (time.monotonic() - began) * 1e3
         if searched_ms:
@@ -75,11 +76,11 @@ class SearchPlayer:
         row, rng = facet.rows(), np.random.default_rng(0)
         facet.init(row)
         while facet.actor(row, work) == CHANCE:  # at random: one face alone may never let anybody move
-            row = walk.step(facet, row, rng)
+            row = random_step.step(facet, row, rng)
         if facet.actor(row, work) >= 0:
-            self._follow(line.turns(facet, self.searcher.search_row(row, ms=1.0).line[:2])[0])
+            self._follow(turns.turns(facet, self.searcher.search_row(row, ms=1.0).line[:2])[0])
 
-    def _follow(self, turn: line.Turn) -> list[tuple[np.ndarray, int]]:
+    def _follow(self, turn: turns.Turn) -> list[tuple[np.ndarray, int]]:
         facet, row, plan = self.searcher.facet, turn.row, []
         work = facet.work()
         for action in turn.actions:
@@ -90,15 +91,15 @@ class SearchPlayer:
 
 
 def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
-    """A maker (boardrl.players.Makers): the player of a text, if it names a searcher.
+    """A maker (boardrl.play.players.Makers): the player of a text, if it names a searcher.
 
     Args:
       load: gives what was learned in a run directory, for the option `net`.
     """
     name, rest = options.split_call(text)
-    if name not in kinds.KINDS:
+    if name not in searchers.KINDS:
         return None
-    kind = kinds.KINDS[name]
+    kind = searchers.KINDS[name]
     parts = (Budget, kind.options, Evaluation)
     given = options.parse(rest, [option for part in parts for option in options.of_dataclass(part)], f"player {name!r}")
     budget, chosen, asked = (_fill(part, given) for part in parts)
@@ -116,7 +117,7 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     if asked.net and not others and pathlib.Path(asked.net).is_file():
         trained_on = net_file.trained_on(pathlib.Path(asked.net))
         others += [trained_on] if trained_on != registry.describe(game) else []
-    searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
+    searcher = making.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
     return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
 
 

@@ -7,7 +7,7 @@ import queue
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from boardrl import machine
+from boardrl.system import machine
 from search.searcher import Searcher
 
 Item = TypeVar("Item")

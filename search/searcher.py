@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardrl import host, machine
+from boardrl import host
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.host import Facet
-from search import clock, identity_plain, identity_symmetric, kinds, memory
+from boardrl.system import machine
+from search import searchers
 from search.budget import Budget
 from search.evaluators import Evaluator, default
+from search.kernel import control_block, memory, plain_key, symmetric_key
+from search.kernel.transposition_table import AGES
 from search.result import Result
-from search.table import AGES
 
 MOST_DEPTH = 250  # that the table can tell apart
 SALT = 0x0851F42D4C957F2D  # keeps the views of two seats apart in the table
@@ -46,7 +48,7 @@ class Searcher:
         self.depth = 0  # that is searched to just now
         self.spare = 0  # the row in which a single position is valued
         self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
-        self.kind = kinds.find(kind)
+        self.kind = searchers.find(kind)
         self.options = self.kind.options() if options is None else options
         self.kind.refuse(self.kind.name, game)
         size = f"{kind} with kilobytes={budget.kilobytes}"
@@ -73,12 +75,15 @@ class Searcher:
             searcher=self.kind.name,
         )
         flags = self.kind.flags(self.options)
-        allocated.control[clock.OPTIONS : clock.OPTIONS + len(flags)] = flags
+        allocated.control[control_block.OPTIONS : control_block.OPTIONS + len(flags)] = flags
         return allocated
 
     def _specialise(self) -> Any:
         """The kernel made for this game and evaluator."""
-        parts = {"search.evaluator": self.evaluator.module, "search.identity": self._choose_identity()}
+        parts = {
+            "search.evaluators.slots": self.evaluator.module,
+            "search.kernel.position_key": self._choose_identity(),
+        }
         spec = self.game.spec
         bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
         bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
@@ -88,7 +93,7 @@ class Searcher:
         """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
         row = self.memory.rows[0]
         self.facet.init(row)
-        clock.start(self.memory.control, 1, 0)
+        control_block.start(self.memory.control, 1, 0)
         self._kernel.search(self.memory.control, 1, -np.inf, np.inf)
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
@@ -115,7 +120,7 @@ class Searcher:
 
     def stop(self) -> None:
         """Ends a search that another thread is at, soon."""
-        self.memory.control[clock.NODE_LIMIT] = 1
+        self.memory.control[control_block.NODE_LIMIT] = 1
 
     @property
     def depth_limit(self) -> int:
@@ -125,7 +130,7 @@ class Searcher:
     @property
     def stopped(self) -> bool:
         """Whether the last search has reached a limit of its budget."""
-        return bool(self.memory.control[clock.STOPPED])
+        return bool(self.memory.control[control_block.STOPPED])
 
     def search(self, state: Any, *, ms: float | None = None, seed: int = 0) -> Result:
         """The value of a position and the best line.
@@ -154,23 +159,23 @@ class Searcher:
             raise UserError("the game is over in this position; give one in which somebody is to move")
         view = max(who, 0)
         self._start(began, ms)
-        control[clock.VIEW] = view
-        control[clock.SALT] = view * SALT
-        control[clock.AGE] = (control[clock.AGE] + 1) % AGES
+        control[control_block.VIEW] = view
+        control[control_block.SALT] = view * SALT
+        control[control_block.AGE] = (control[control_block.AGE] + 1) % AGES
         found: Result | None = None
         complete = 0  # the depth that was looked at in all lines
         self.nodes_to = {}
         for depth in range(1 if self.options.deepening else self.depth_limit, self.depth_limit + 1):
             self.memory.rows[0] = row
-            overflows = control[clock.OVERFLOWS]
+            overflows = control[control_block.OVERFLOWS]
             value = self._search_to(depth, None if found is None else float(found.value[view]))
-            if control[clock.CHANCE_MET]:
-                raise kinds.dice_met(self.kind.name, self.game)
-            if control[clock.STOPPED]:
+            if control[control_block.CHANCE_MET]:
+                raise searchers.dice_met(self.kind.name, self.game)
+            if control[control_block.STOPPED]:
                 return
-            exact = control[clock.CUTS] == 0
-            self.nodes_to[depth] = int(control[clock.NODES])
-            complete = depth if control[clock.OVERFLOWS] == overflows else complete
+            exact = control[control_block.CUTS] == 0
+            self.nodes_to[depth] = int(control[control_block.NODES])
+            complete = depth if control[control_block.OVERFLOWS] == overflows else complete
             found = self._result(value, view, self._line(), complete, exact, began)
             yield found
             if exact:
@@ -179,7 +184,7 @@ class Searcher:
     def total(self, found: Result, began: int) -> Result:
         """The result with all nodes and all time since `began`, in ns, unfinished work included."""
         spent = (time.monotonic_ns() - began) / 1e6
-        return found._replace(nodes=int(self.memory.control[clock.NODES]), milliseconds=spent)
+        return found._replace(nodes=int(self.memory.control[control_block.NODES]), milliseconds=spent)
 
     def again(self, row: np.ndarray, depth: int) -> Again:
         """What a position is worth in the view of the last search, and the best line from there."""
@@ -189,7 +194,7 @@ class Searcher:
     def meanwhile(self, row: np.ndarray, depth: int) -> Again:
         """The same within the budget of a search under way (`deepen`); means nothing once it is `stopped`."""
         self.memory.rows[0] = row
-        view, who = int(self.memory.control[clock.VIEW]), int(self.facet.actor(row, self.memory.work))
+        view, who = int(self.memory.control[control_block.VIEW]), int(self.facet.actor(row, self.memory.work))
         value = self.kind.to_view(self._search_to(depth, None), view, who)
         return Again(self.kind.vector(value, self.memory.scores, view, self.game), self._line())
 
@@ -201,13 +206,13 @@ class Searcher:
             self.memory.rows[0] = line[-1]
             self._start(time.monotonic_ns(), self.budget.ms)
             self._search_to(left, None)
-            if self.memory.control[clock.STOPPED]:
+            if self.memory.control[control_block.STOPPED]:
                 break
             line += self._line()[1:]
         return result._replace(line=line)
 
     def _start(self, began: int, ms: float) -> None:
-        clock.start(self.memory.control, self.budget.nodes, began + int(ms * 1e6) if ms else 0)
+        control_block.start(self.memory.control, self.budget.nodes, began + int(ms * 1e6) if ms else 0)
 
     def _search_to(self, depth: int, expected: float | None) -> float:
         """The value to that depth, first within a window about what is expected."""
@@ -217,10 +222,10 @@ class Searcher:
         if width and expected is not None:
             low, high = expected - width, expected + width
         while True:
-            control[clock.CUTS] = 0
+            control[control_block.CUTS] = 0
             value = float(self._kernel.search(control, depth, low, high))
             self.evaluator.check()
-            if control[clock.STOPPED] or low < value < high or (low, high) == (-np.inf, np.inf):
+            if control[control_block.STOPPED] or low < value < high or (low, high) == (-np.inf, np.inf):
                 return value
             low, high = (-np.inf, high) if value <= low else (low, np.inf)
 
@@ -231,11 +236,11 @@ class Searcher:
             self.kind.vector(value, self.memory.scores, view, self.game),
             line,
             depth,
-            int(control[clock.NODES]),
+            int(control[control_block.NODES]),
             spent,
             self.num_bytes,
             bool(exact),
-            int(control[clock.OVERFLOWS]),
+            int(control[control_block.OVERFLOWS]),
             self.evaluator.name,
             self.facet,
         )
@@ -251,7 +256,7 @@ class Searcher:
 
     def first_move(self, row: np.ndarray, began: int) -> Result:
         """What there is when not even one turn could be looked ahead: any move, valued as the position stands."""
-        line, view = [row.copy()], int(self.memory.control[clock.VIEW])
+        line, view = [row.copy()], int(self.memory.control[control_block.VIEW])
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
             line.append(self.memory.rows[1].copy())
@@ -260,12 +265,12 @@ class Searcher:
 
     def _choose_identity(self) -> Any:
         if not getattr(self.options, "symmetry", False):
-            return host.specialise(identity_plain, self.facet)
+            return host.specialise(plain_key, self.facet)
         if self.facet.module.NUM_SYMMETRIES < 2:
             raise UserError(f"{self.game.spec.name} offers no symmetries; leave out symmetry=true")
         if not self.evaluator.symmetric:
             raise UserError("a net values mirror images differently; leave out symmetry=true or weigh features")
-        return host.specialise(identity_symmetric, self.facet)
+        return host.specialise(symmetric_key, self.facet)
 
 
 def turns_of(facet: Facet, line: Sequence[np.ndarray]) -> int:

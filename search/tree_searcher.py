@@ -10,11 +10,11 @@ import numpy as np
 from boardrl import host
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
-from search import clock, tree
 from search.evaluators import Evaluator, default
+from search.kernel import control_block, tree
+from search.kernel.tree import CHILDREN, FIRST, NUM_NODES, SOLVED, VALUES, VISITS, WHO
 from search.result import Result
 from search.searcher import Searcher, turns_of
-from search.tree import CHILDREN, FIRST, NUM_NODES, SOLVED, VALUES, VISITS, WHO
 
 NO_LIMIT = 1 << 62  # turns
 
@@ -47,7 +47,7 @@ class TreeSearcher(Searcher):
             "MOST": float(spec.max_return),
             "CERTAIN_MOST": spec.num_players == 2 and spec.return_sum is not None,
         }
-        parts = {"search.evaluator": self.evaluator.module}
+        parts = {"search.evaluators.slots": self.evaluator.module}
         return host.specialise(self.kind.kernel, self.facet, parts=parts, **settings)
 
     def _warm_up(self) -> None:
@@ -98,7 +98,7 @@ class TreeSearcher(Searcher):
         room = max(self.facet.module.ROOM, self.game.spec.num_outcomes)
         if known == tree.NONE or self._keep(known) + room > len(arrays.links):
             tree.plant(self.memory, row, int(self.facet.actor(row, self.memory.work)))
-        clock.start(control, nodes, began + int(ms * 1e6) if ms else 0)
+        control_block.start(control, nodes, began + int(ms * 1e6) if ms else 0)
         depth = self.budget.depth or NO_LIMIT
         self._kernel.search(control, arrays, depth, self.options.exploration, np.uint64(seed))
 
@@ -121,11 +121,11 @@ class TreeSearcher(Searcher):
             value=arrays.scores[0, VALUES:].copy() if exact or arrays.scores[0, VISITS] else self.evaluate(line[0]),
             line=line,
             depth=turns_of(self.facet, line),
-            nodes=int(control[clock.NODES]),
+            nodes=int(control[control_block.NODES]),
             milliseconds=(time.monotonic_ns() - began) / 1e6,
             bytes=self.num_bytes,
             exact=exact,
-            overflows=int(control[clock.OVERFLOWS]),
+            overflows=int(control[control_block.OVERFLOWS]),
             evaluation=self.evaluator.name,
             facet=self.facet,
             visits=visits,

@@ -90,7 +90,7 @@ def test_a_planted_import_is_found(tmp_path, place, source, module):
         ),
         ("boardrl/a.py", "import gamesome, jax\nfrom searching import x\nimport launchpad.games"),
         ("games/a.py", "from boardrl.game import Spec\nfrom games.ludo import rules"),
-        ("search/a.py", "import boardrl.game\nimport search.table"),
+        ("search/a.py", "import boardrl.game\nimport search.kernel.transposition_table"),
         ("algorithms/a.py", "from search import minimax\nfrom boardrl import nets"),
         ("launch/a.py", "import games, search, algorithms, boardrl\nfrom launch import cli"),
     ],

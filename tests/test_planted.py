@@ -1,4 +1,4 @@
-"""The bugs that `launch.mutate` plants can all be planted: a changed line needs a changed entry."""
+"""The bugs that `launch.dev.mutate` plants can all be planted: a changed line needs a changed entry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from boardrl.errors import UserError
-from launch import mutate
+from launch.dev import mutate
 
 ROOT = pathlib.Path(__file__).parent.parent
 BUGS = mutate.read(ROOT)

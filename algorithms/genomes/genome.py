@@ -15,8 +15,8 @@ import numpy as np
 from boardrl import options
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.players import HostPlayer
-from boardrl.policy import Policy
+from boardrl.play.players import HostPlayer
+from boardrl.play.policy import Policy
 
 GROUP = "boardrl.genomes"
 

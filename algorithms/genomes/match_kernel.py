@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from algorithms.genomes.match_facet import MATCH_WORDS, act, considered, decide, rival, settle
-from boardrl.facet import (
+from algorithms.genomes.match_slots import MATCH_WORDS, act, considered, decide, rival, settle
+from algorithms.tabular.q_kernel import drawn, mix, uniform
+from boardrl.host.masks import is_set, next_set, num_set, pick
+from boardrl.host.slots import (
     MASK_WORDS,
     MAX_STEPS,
     NUM_ACTIONS,
@@ -22,8 +24,6 @@ from boardrl.facet import (
     legal,
     returns,
 )
-from boardrl.masks import is_set, next_set, num_set, pick
-from boardrl.q_kernel import drawn, mix, uniform
 
 
 @njit(cache=True, nogil=True)

@@ -14,12 +14,14 @@ import numpy as np
 from jax import Array
 
 from algorithms.genomes import match_kernel
-from boardrl import arena, host, machine
+from boardrl import host
 from boardrl.game import Game, acting, settling
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.lower import Argument, Function, lower_module
-from boardrl.players import Player
-from boardrl.policy import Policy
+from boardrl.matches import arena
+from boardrl.play.players import Player
+from boardrl.play.policy import Policy
+from boardrl.system import machine
 
 BLOCK = 32  # games that a thread plays before it takes the next ones
 
@@ -111,7 +113,7 @@ def _compile(game: Any, apply: Any, shapes: Any, structure: Any, opponents: tupl
     facet = host.lowered(game)
     if facet.refused:
         return None
-    module = host.specialise(match_kernel, facet, parts={"algorithms.genomes.match_facet": part})
+    module = host.specialise(match_kernel, facet, parts={"algorithms.genomes.match_slots": part})
     return _Compiled(module, lambda params: layouts["decide"][0].pack((params, np.zeros(1, np.float32))))
 
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from algorithms import q_table
 from algorithms.genomes.genome import Expressed, Genes
-from boardrl import rewards
+from algorithms.learning import rewards
+from algorithms.tabular.hash_table import Table
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
-from boardrl.hash_table import Table
-from boardrl.policy import Policy
+from boardrl.play.policy import Policy
 
 PUNISHMENT, EITHER = "-", "~"  # before an event's name: worth -1 to 0, or -1 to 1, in place of 0 to 1
 # In the paper's order, after the learning rate and the discount.

@@ -10,27 +10,28 @@ from typing import Any
 import jax
 import numpy as np
 
-from boardrl import machine
+from algorithms.by_search import learner
 from boardrl.game import CHANCE, TERMINAL
-from search import evaluators, learning, walk
+from boardrl.system import machine
+from search import evaluators, random_step
 from search.searcher import Searcher
 
 
 class Tables:
     """Tables at which games are played, a searcher in each seat; compiled searches let other threads run."""
 
-    def __init__(self, config: learning.Config, game: Any) -> None:
+    def __init__(self, config: learner.Config, game: Any) -> None:
         self.config, self.game = config, game
 
     @functools.cached_property
     def _idle(self) -> queue.SimpleQueue[list[Searcher]]:
         """Tables at which nobody plays; made when they are first needed, as that takes a while."""
-        value = learning.value_of(self.config, self.game)
+        value = learner.value_of(self.config, self.game)
         blank = jax.device_get(value.init(jax.random.key(0)))
         found: queue.SimpleQueue[list[Searcher]] = queue.SimpleQueue()
         for _ in range(machine.num_cores()):
             evaluated = [evaluators.learned(self.game, value, blank) for _ in range(self.game.spec.num_players)]
-            found.put([learning.searcher(self.config, self.game, *each) for each in evaluated])
+            found.put([learner.searcher(self.config, self.game, *each) for each in evaluated])
         return found
 
     def play(self, params: Any, seating: np.ndarray, *, opening: int, seed: int) -> np.ndarray:
@@ -62,7 +63,7 @@ def play_one(table: list[Searcher], rng: np.random.Generator, *, opening: int) -
     facet.init(row)
     while (who := int(facet.actor(row, work))) != TERMINAL and steps < spec.max_steps:
         at_random = who == CHANCE or steps < opening
-        row = walk.step(facet, row, rng) if at_random else table[who].search_row(row).line[1]
+        row = random_step.step(facet, row, rng) if at_random else table[who].search_row(row).line[1]
         steps += 1
     returns = np.zeros(spec.num_players, np.float32)
     facet.returns(row, returns, work)
@@ -70,6 +71,6 @@ def play_one(table: list[Searcher], rng: np.random.Generator, *, opening: int) -
 
 
 @functools.lru_cache(maxsize=4)
-def tables(config: learning.Config, game: Any) -> Tables:
+def tables(config: learner.Config, game: Any) -> Tables:
     """Made once, as searchers take a while to make."""
     return Tables(config, game)

@@ -19,12 +19,13 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from algorithms.genomes.genome import Expressed, Genes
-from boardrl import host, host_random
+from algorithms.tabular import STATE, Coding
+from boardrl import host
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.policy import Policy
-from boardrl.tabular import STATE, Coding
+from boardrl.host import random_games
+from boardrl.play.policy import Policy
 
 MOST_INPUTS = 16  # a table of outputs has 2 to the power of these entries
 STEPS_PLAYED, SEED = 1 << 18, 0  # of random play, in which the combinations that occur are looked for
@@ -173,7 +174,7 @@ def _occurring(coding: Coding) -> np.ndarray:
     with jax.ensure_compile_time_eval():
         facet = host.lowered(coding.game)
         rows, moves = facet.rows(STEPS_PLAYED), np.zeros(STEPS_PLAYED, np.int32)
-        host.specialise(host_random, facet).record(rows, moves, SEED)
+        host.specialise(random_games, facet).record(rows, moves, SEED)
         words, counts = (np.asarray(found) for found in jax.jit(jax.vmap(codes))(facet.state(rows)))
     return np.unique(words[counts]).astype(np.int64)
 

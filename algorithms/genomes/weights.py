@@ -14,14 +14,14 @@ import jax
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from algorithms.by_search import learner
 from algorithms.genomes import search_matches
 from algorithms.genomes.genome import Expressed, Genes
-from boardrl import linear, nets
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.policy import Greedy, Policy
-from search import learning
+from boardrl.play.policy import Greedy, Policy
+from boardrl.values import linear, nets
 from search.player import SearchPlayer
 
 
@@ -50,7 +50,7 @@ class Weights:
                 "weights(evaluator=net)"
             )
         if self.searches(game):
-            learning.check(self._search(game), game)
+            learner.check(self._search(game), game)
 
     def searches(self, game: Game[Any]) -> bool:
         """Whether players look further than their own moves."""
@@ -76,26 +76,26 @@ class Weights:
         return Policy(Greedy(game, self._value(game)), params)
 
     def player(self, game: Game[Any], params: Any) -> SearchPlayer | None:
-        return learning.search_player(self._search(game), game, params) if self.searches(game) else None
+        return learner.search_player(self._search(game), game, params) if self.searches(game) else None
 
     def tables(self, game: Game[Any]) -> search_matches.Tables | None:
         """Where members meet who search; None where their policies play."""
         return search_matches.tables(self._search(game), cast(Hashable, game)) if self.searches(game) else None
 
     def _value(self, game: Game[Any]) -> Any:
-        return learning.value_of(self._search(game), game)
+        return learner.value_of(self._search(game), game)
 
     def _depth(self, game: Game[Any]) -> int:
         return int(game.spec.num_outcomes == 0) if self.depth is None else self.depth
 
-    def _search(self, game: Game[Any]) -> learning.Config:
+    def _search(self, game: Game[Any]) -> learner.Config:
         names = ("searcher", "kilobytes", "evaluator", "features", "hidden", "activation")
-        return learning.Config(depth=max(self._depth(game), 1), **{name: getattr(self, name) for name in names})
+        return learner.Config(depth=max(self._depth(game), 1), **{name: getattr(self, name) for name in names})
 
 
 @functools.cache
-def _ravelled(game: Any, config: learning.Config) -> tuple[np.ndarray, Any]:
+def _ravelled(game: Any, config: learner.Config) -> tuple[np.ndarray, Any]:
     """The weights of nothing as one vector, and the way back."""
     with jax.ensure_compile_time_eval():  # also called while JAX traces
-        flat, unravel = ravel_pytree(learning.value_of(config, game).init(jax.random.key(0)))
+        flat, unravel = ravel_pytree(learner.value_of(config, game).init(jax.random.key(0)))
         return np.asarray(flat), unravel

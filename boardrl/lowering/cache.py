@@ -1,4 +1,4 @@
-"""Emitted modules on disk, in sealed files (boardrl.sealed), found again by what they were made from."""
+"""Emitted modules on disk, in sealed files (boardrl.system.sealed_files), found again by what they were made from."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import jax
 import numba
 import numpy as np
 
-from boardrl import sealed
 from boardrl.errors import UserError
+from boardrl.system import sealed_files
 
 PACKAGE = "boardrl_lowered"  # under this name emitted modules are imported
 
@@ -29,7 +29,7 @@ def folder() -> pathlib.Path:
 def toolchain() -> str:
     """A digest of everything besides the program that decides what is emitted and compiled."""
     digest = hashlib.sha256()
-    for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
+    for path in sorted(pathlib.Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     versions = (jax.__version__, numba.__version__, np.__version__, platform.python_version())
     digest.update(repr(versions).encode())
@@ -46,7 +46,7 @@ def module_name(name: str, *texts: str) -> str:
 
 def find(name: str) -> types.ModuleType | None:
     """The emitted module of that name, if an earlier run of any process has written it."""
-    source = sealed.read(folder() / f"{name}.py")
+    source = sealed_files.read(folder() / f"{name}.py")
     return None if source is None else _load(name, source)
 
 
@@ -55,7 +55,7 @@ def write(name: str, source: str) -> types.ModuleType:
     place = folder()
     try:
         place.mkdir(parents=True, exist_ok=True)
-        sealed.write(place / f"{name}.py", source.encode())
+        sealed_files.write(place / f"{name}.py", source.encode())
     except OSError as error:
         raise UserError(
             f"cannot write compiled rules to {str(place)!r}: {error.strerror}; "

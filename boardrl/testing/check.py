@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import machine, options, progress
+from boardrl import options
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
+from boardrl.runs import progress
+from boardrl.system import machine
 from boardrl.testing.declared import DECLARED
 from boardrl.testing.features import MakePlayer, named_players_can_be_made, observation_out_of_bounds
 from boardrl.testing.hosted import ON_HOST

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl import linear, weights
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.linear import FeatureSet
 from boardrl.testing.report import Broken, entry_text, one_line, state_text
+from boardrl.values import linear, weight_file
+from boardrl.values.linear import FeatureSet
 
 MakePlayer = Callable[[str, Game[Any]], Any]  # raises UserError for a text that no player has
 
@@ -33,7 +33,7 @@ def features_as_declared(game: Game[Any]) -> None:
             raise Broken(f"it has {field} but no features")
     for name, features in feature_sets(game).items():
         if not isinstance(features, FeatureSet):
-            raise Broken(f"{name} is {type(features).__name__}, expected boardrl.linear.FeatureSet")
+            raise Broken(f"{name} is {type(features).__name__}, expected boardrl.values.linear.FeatureSet")
         try:
             found = jax.eval_shape(lambda state, f=features: f.function(game, state, jnp.int32(0)), game.init())
         except Exception as error:
@@ -47,7 +47,7 @@ def features_as_declared(game: Game[Any]) -> None:
         _check_finite(f"{values} of {name}", features.weights)
     for name in getattr(game, "weight_files", {}):
         try:
-            _check_finite(f"weight_files[{name!r}]", weights.load(name, game).values)
+            _check_finite(f"weight_files[{name!r}]", weight_file.load(name, game).values)
         except UserError as error:
             raise Broken(f"weight_files[{name!r}]: {error}") from error
 

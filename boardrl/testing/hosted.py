@@ -1,6 +1,6 @@
 """What must hold of a game's host code: compiled scalar functions that say what the rules in JAX say.
 
-The conformance kit asks it of the games that it plays anyway; boardrl/host_check.py of millions of positions.
+The conformance kit asks it of the games that it plays anyway; boardrl/testing/host_check.py of millions of positions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from boardrl import host
 from boardrl.game import Game
-from boardrl.masks import unpack
+from boardrl.host.masks import unpack
 from boardrl.testing.node import TOLERANCE, Node
 from boardrl.testing.play import Chunk
 from boardrl.testing.report import Broken, state_text

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import nets
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
 from boardrl.testing.report import name_of
+from boardrl.values import nets
 
 
 def actor_in_range(game: Game[Any], node: Node) -> Verdict:

@@ -11,7 +11,7 @@ from jax import Array
 
 from boardrl.drawing import Drawing
 from boardrl.host import Handwritten
-from boardrl.linear import FeatureSet
+from boardrl.values.linear import FeatureSet
 from games.jumper import extended, host, picture, players, text
 from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boardrl import perft
 from boardrl.errors import UserError
+from boardrl.exact import perft
 from games.jumper import Jumper
 from games.jumper.rules import BLACK, EMPTY, WHITE
 from games.jumper.text import LETTERS, board_lines, read_board

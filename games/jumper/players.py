@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from boardrl.game import one_hot
-from boardrl.policy import action_values
+from boardrl.play.policy import action_values
 from games.jumper.features import features
 from games.jumper.rules import Rules, State
 

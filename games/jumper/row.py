@@ -109,7 +109,7 @@ def lands(row: np.ndarray, bit: Int, way: Int) -> bool:
     return piece(row, landing) == EMPTY and jumped in (WHITE, BLACK)
 
 
-# The functions of boardrl.facet that take one action at a time
+# The functions of boardrl.host.slots that take one action at a time
 
 
 @numba.njit(cache=True, nogil=True)

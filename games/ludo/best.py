@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import net_file
+from boardrl.values import net_file
 from games.ludo.rules import LudoRules, State
 
 PATH = pathlib.Path(__file__).parent / "weights" / "best.json"

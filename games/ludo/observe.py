@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl.games_last import games_last
+from boardrl.play.games_last import games_last
 from games.ludo.board import START, Board
 
 if TYPE_CHECKING:

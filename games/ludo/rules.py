@@ -14,7 +14,7 @@ from jax import Array
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Spec
-from boardrl.games_last import games_last
+from boardrl.play.games_last import games_last
 from games.ludo import board as boards
 from games.ludo import flags as rule_flags
 from games.ludo import land as landing

@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from boardrl import arena, intervals, players, progress
-from boardrl.kept import Kept
+from boardrl.matches import arena, intervals
+from boardrl.play import players
+from boardrl.runs import progress
+from boardrl.runs.saved_results import Kept
 from games.ludo import Ludo
 from games.ludo.strategies import Threat
 from launch import lineup

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import arena, host, progress, registry
-from launch import bench_search, lineup
-from launch.bench_row import processor_seconds
+from boardrl import host, registry
+from boardrl.matches import arena
+from boardrl.runs import progress
+from launch import lineup
+from launch.bench import search_suite
+from launch.bench.row import processor_seconds
 from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, mean, share
 
@@ -41,9 +44,9 @@ def figure_2(games: int, seed: int) -> Sequence[Cell]:
     with progress.track("moves", games * (len(FIGURE_2) + 1), "moves") as bar:
         for number, (name, (kind, options, paper)) in enumerate(FIGURE_2.items()):
             count = max(games // MINIMAX_SHARE, 2) if kind == "minimax" else games
-            search = bench_search.make(game, kind, DEPTH, options)
+            search = search_suite.make(game, kind, DEPTH, options)
             times = []
-            for row in bench_search.jumper_boards(search.facet, count, seed):
+            for row in search_suite.jumper_boards(search.facet, count, seed):
                 search.reset()
                 times.append(milliseconds(functools.partial(search.search_row, row)))
                 bar.update(number * games + len(times) * games // count)
@@ -54,7 +57,7 @@ def figure_2(games: int, seed: int) -> Sequence[Cell]:
         def random_move(row: np.ndarray) -> int:
             return int(rng.integers(facet.successors(row, buffer, work)))
 
-        boards = bench_search.jumper_boards(facet, games, seed)
+        boards = search_suite.jumper_boards(facet, games, seed)
         times = [milliseconds(functools.partial(random_move, row)) for row in boards]
         cells.append(_cell("random", times, RANDOM_MS))
     return cells

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.stats
 
-from boardrl import intervals
+from boardrl.matches import intervals
 
 
 class Cell(NamedTuple):

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from algorithms import q_table
-from boardrl.players import Player
+from boardrl.play.players import Player
 from games.ludo import Ludo
 from launch import lineup
 from launch.papers import sdu_matches, trained

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl import host, host_random, progress
+from boardrl import host
 from boardrl.errors import UserError
+from boardrl.host import random_games
+from boardrl.runs import progress
 from games.jumper import Jumper
 from launch.papers.cell import Cell, Item, share
 
@@ -67,7 +69,7 @@ def doubt(ours: Sequence[float], printed: Sequence[float]) -> float:
 def play(name: str, games: int, seed: int, *, distinct: bool) -> Tally:
     """Random games on the compiled rules in which all turns, or all distinct boards after a turn, are alike."""
     facet = host.lowered(Jumper(SIZE))
-    kernel = host.specialise(host_random, facet)
+    kernel = host.specialise(random_games, facet)
     rows, ends, wins = facet.rows(ROOM), facet.rows(ROOM), np.zeros(2, np.int64)
     turns = choices = 0
     with progress.track(f"random play over {name}", games, "games") as bar:

@@ -15,10 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import host_match, machine, players, progress, registry
+from boardrl import registry
 from boardrl.game import Game
-from boardrl.kept import Kept
-from boardrl.players import Player
+from boardrl.matches import host_match
+from boardrl.play import players
+from boardrl.play.players import Player
+from boardrl.runs import progress
+from boardrl.runs.saved_results import Kept
+from boardrl.system import machine
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, mean, share

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import atomic, checkpoint, host_match, plots, progress, registry
-from boardrl.kept import Kept
-from boardrl.run import CHECKPOINTS
+from boardrl import registry
+from boardrl.matches import host_match
+from boardrl.runs import checkpoint, plots, progress
+from boardrl.runs.run_directory import CHECKPOINTS
+from boardrl.runs.saved_results import Kept
+from boardrl.system import atomic_files
 from games.jumper.rules import BLACK, WHITE
 from launch import lineup
 from launch.papers import trained
@@ -31,7 +34,7 @@ def cells(games: int, seed: int) -> Sequence[Cell]:
     """The lead in pieces at the end of training, and all of the curve as a picture."""
     panels = {f"{size}×{size}": curve(size, games, seed) for size in SIZES}
     picture = trained.FOLDER / f"brunton2013-fig5-{games}-s{seed}.png"
-    atomic.write(picture, plots.mean_curves(panels, "The net's learning by self-play", "lead of White in pieces"))
+    atomic_files.write(picture, plots.mean_curves(panels, "The net's learning by self-play", "lead of White in pieces"))
     print(f"figure    {picture}")
     return [
         Cell(f"{name}, White against {row['opponent']}", "MLP", "pieces", row["mean"], row["low"], row["high"])

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from boardrl import arena, progress, registry
-from boardrl.kept import Kept
+from boardrl import registry
+from boardrl.matches import arena
+from boardrl.runs import progress
+from boardrl.runs.saved_results import Kept
 from launch import lineup
 from launch.papers import trained
 from launch.papers.cell import Cell, share

@@ -18,8 +18,9 @@ import numpy as np
 
 from algorithms import genetic
 from algorithms.genomes.truth_table import TruthTable
-from boardrl import atomic, plots
-from boardrl.players import Player
+from boardrl.play.players import Player
+from boardrl.runs import plots
+from boardrl.system import atomic_files
 from games.ludo import Ludo
 from launch import lineup
 from launch.papers import derakhshan2010, sdu_matches, trained
@@ -214,7 +215,7 @@ def _draw(path: pathlib.Path, title: str) -> None:
     shown = {"the paper, from seat 0": list(FIGURE_3.items())}
     x = [row["games"] / GAMES for row in rows]
     y = [PER * row["points"] for row in rows]
-    atomic.write(
+    atomic_files.write(
         picture, plots.points_curve(x, y, title, shown, x_label="generation", y_label="points in 10,000 games")
     )
     print(f"figure    {picture}")

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boardrl import arena, players, progress
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.runs import progress
 from games.ludo import Ludo
 from launch.papers.cell import Cell, Item, mean, share
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from algorithms.genomes import matches
-from boardrl import arena, players, progress
-from boardrl.players import Player
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.play.players import Player
+from boardrl.runs import progress
 from games.ludo import Ludo
 from launch.papers.cell import mean
 

@@ -16,8 +16,10 @@ import jax
 import numpy as np
 
 from algorithms import q_table as algorithm
-from boardrl import arena, players, progress
-from boardrl.players import Player
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.play.players import Player
+from boardrl.runs import progress
 from games.ludo import Ludo
 from launch import lineup, train
 from launch.papers import trained

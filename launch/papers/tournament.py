@@ -14,9 +14,11 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from boardrl import net_file, players, registry
+from boardrl import registry
 from boardrl.game import Game
-from boardrl.players import Player
+from boardrl.play import players
+from boardrl.play.players import Player
+from boardrl.values import net_file
 from games.ludo import best
 from launch import tournament
 from launch.papers import derakhshan2010, saederup2010, trained

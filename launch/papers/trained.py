@@ -7,9 +7,11 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from boardrl import atomic, log_rows, options, plots
-from boardrl import run as runs
+from boardrl import options
 from boardrl.errors import UserError
+from boardrl.runs import log_rows, plots
+from boardrl.runs import run_directory as runs
+from boardrl.system import atomic_files
 from launch import cli, train
 from launch.papers.cell import Cell, share
 
@@ -81,7 +83,7 @@ def cells(
     """
     printed = {opponent: {"the paper": value / 100} for opponent, (value, _) in figures.items()}
     picture = path.with_suffix(".png")
-    atomic.write(picture, plots.strength_curve(rows(path, "strength", "final"), title, printed, by_seat=by_seat))
+    atomic_files.write(picture, plots.strength_curve(rows(path, "strength", "final"), title, printed, by_seat=by_seat))
     print(f"figure    {picture}")
     measured = [
         Cell(

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from algorithms import dqn
-from boardrl import checkpoint, registry
+from algorithms.learning.experience import Transition
+from algorithms.learning.q_net import QNet
+from boardrl import registry
 from boardrl.errors import UserError
-from boardrl.experience import Transition
 from boardrl.game import TERMINAL
-from boardrl.q_net import QNet
+from boardrl.runs import checkpoint
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

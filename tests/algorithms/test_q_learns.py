@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from algorithms import dqn, q_strategies
-from boardrl import arena, registry, solve
-from boardrl.players import Player, make
+from boardrl import registry
+from boardrl.exact import solve
+from boardrl.matches import arena
+from boardrl.play.players import Player, make
 
 
 def train(algorithm, name, **changes):

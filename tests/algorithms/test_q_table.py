@@ -7,10 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from algorithms import q_table
-from boardrl import arena, checkpoint, experience, hash_table, q_kernel, rewards, rollout, solve, tabular
+from algorithms import q_table, tabular
+from algorithms.learning import experience, rewards
+from algorithms.tabular import hash_table, q_kernel
 from boardrl.errors import Exhausted, UserError
-from boardrl.players import Player, make
+from boardrl.exact import solve
+from boardrl.matches import arena
+from boardrl.play import rollout
+from boardrl.play.players import Player, make
+from boardrl.runs import checkpoint
 from games.ludo import Ludo
 from games.pig import Pig
 

@@ -8,8 +8,8 @@ import pytest
 from coins_game import Coins
 
 from algorithms import dqn, td_lambda
-from boardrl import arena
-from boardrl.players import Player, make
+from boardrl.matches import arena
+from boardrl.play.players import Player, make
 
 
 def test_td_lambda_learns_returns_of_a_tenth_of_the_range():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from boardrl import nets, registry
+from algorithms.learning.experience import seating
+from algorithms.learning.returns import Trail, Window, lambda_returns
+from algorithms.learning.traces import backward_gradient
+from boardrl import registry
 from boardrl.errors import UserError
-from boardrl.experience import seating
-from boardrl.policy import Policy, Strategy, Uniform, wish
-from boardrl.returns import Trail, Window, lambda_returns
-from boardrl.traces import backward_gradient
+from boardrl.play.policy import Policy, Strategy, Uniform, wish
+from boardrl.values import nets
 
 TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3, decay=0.6)
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from boardrl import arena, policy, registry, solve
-from boardrl.players import Player, make
+from boardrl import registry
+from boardrl.exact import solve
+from boardrl.matches import arena
+from boardrl.play import policy
+from boardrl.play.players import Player, make
 
 
 def train(name, **changes):

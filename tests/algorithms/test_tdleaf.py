@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 
 from algorithms import gradient_fit, tdleaf
-from boardrl import host, registry, run, training
+from algorithms.by_search import learner, self_play, targets
+from algorithms.by_search.self_play import Decision, Played
+from algorithms.by_search.targets import Lesson
+from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
-from boardrl.linear import Linear
-from boardrl.training import Schedule, Strength
-from search import evaluators, kinds, learning, lesson, selfplay
+from boardrl.runs import run_directory, training
+from boardrl.runs.training import Schedule, Strength
+from boardrl.values.linear import Linear
+from search import evaluators, searchers
 from search.budget import Budget
-from search.lesson import Lesson
 from search.pool import Pool
-from search.principal import Leaf
+from search.principal_variation import Leaf
 from search.searcher import Searcher
-from search.selfplay import Decision, Played
 
 JUMPER = registry.make("jumper:size=3")
 SMALL = tdleaf.Config(games=8, batch=2, depth=2, kilobytes=256, opening=3)
@@ -75,8 +77,8 @@ def test_a_step_of_linear_weights_by_hand() -> None:
     """Δw = α mean δ (1 − V²) f(leaf); a leaf where the game is over has no gradient."""
     weights = jnp.array([0.5, -0.25, 1.0, 0.125], jnp.float32)
     lessons = [Lesson(1, [leaf(OPEN)], 0.0, 0.8), Lesson(0, [leaf(FULL)], 1.0, -1.0)]
-    batch = lesson.batch_of(host.of(JUMPER), lessons)
-    after, _, metrics = lesson.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(0.1))
+    batch = targets.batch_of(host.of(JUMPER), lessons)
+    after, _, metrics = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(0.1))
     # Black has one piece to two, none safe to two, and can be jumped along three axes; three of nine cells are full.
     features = np.array([-1 / 9, -2 / 9, 3 / 36, 3 / 9])
     value = np.tanh(features @ np.asarray(weights))
@@ -88,8 +90,8 @@ def test_a_step_of_linear_weights_by_hand() -> None:
 def test_leaves_share_a_value_and_its_gradient() -> None:
     weights = jnp.array([2.0, 1.0, 0.0, 0.0], jnp.float32)
     shared = [Leaf(leaf(OPEN).row, 0.25), Leaf(leaf("3\nW W -\n- B -\n- - W\nB").row, 0.75)]
-    both = lesson.batch_of(host.of(JUMPER), [Lesson(0, shared, 0.0, 1.0)])
-    total, _ = lesson.loss(Linear(JUMPER), weights, both)
+    both = targets.batch_of(host.of(JUMPER), [Lesson(0, shared, 0.0, 1.0)])
+    total, _ = targets.loss(Linear(JUMPER), weights, both)
     states = [JUMPER.from_text(text) for text in (OPEN, "3\nW W -\n- B -\n- - W\nB")]
     values = [float(Linear(JUMPER)(weights, state, jnp.int32(0))[0]) for state in states]
     assert float(total) == pytest.approx(0.5 * (1 - (0.25 * values[0] + 0.75 * values[1])) ** 2, rel=1e-5)
@@ -97,11 +99,11 @@ def test_leaves_share_a_value_and_its_gradient() -> None:
 
 @pytest.mark.parametrize("kind", ["features", "net"])
 def test_gradients_are_those_of_finite_differences(kind: Any) -> None:
-    value = learning.value_of(dataclasses.replace(SMALL, evaluator=kind, hidden=(5,)), JUMPER)
+    value = learner.value_of(dataclasses.replace(SMALL, evaluator=kind, hidden=(5,)), JUMPER)
     params = jax.tree.map(lambda leaf: leaf + 0.3, value.init(jax.random.key(1)))
     lessons = [Lesson(seat, [leaf(OPEN)], 0.0, target) for seat, target in ((0, 0.9), (1, -0.3))]
-    batch = lesson.batch_of(host.of(JUMPER), lessons)
-    call = jax.jit(lambda params: lesson.loss(value, params, batch)[0])
+    batch = targets.batch_of(host.of(JUMPER), lessons)
+    call = jax.jit(lambda params: targets.loss(value, params, batch)[0])
     gradient = jax.grad(call)(params)
     leaves, tree = jax.tree.flatten(params)
     for seed in range(3):
@@ -142,10 +144,10 @@ def test_the_leaf_is_worth_the_root_on_every_move(kind: str, options: dict[str, 
     evaluator = evaluators.linear(facet, (5.0, 3.0, -2.0, 0.3))
     moves = 0
     for depth in (1, 3):
-        budget, chosen = Budget(depth=depth, kilobytes=512), kinds.find(kind).options(**options)
+        budget, chosen = Budget(depth=depth, kilobytes=512), searchers.find(kind).options(**options)
         search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator, facet=facet)
         for seed in range(6):
-            played = selfplay.play(search, np.random.default_rng(seed), opening=6, epsilon=0.1)
+            played = self_play.play(search, np.random.default_rng(seed), opening=6, epsilon=0.1)
             for made in played.decisions:
                 assert [found.share for found in made.leaves] == [1.0]
                 assert worth(search, made.leaves[0], made.seat) == made.value[made.seat]
@@ -156,10 +158,10 @@ def test_the_leaf_is_worth_the_root_on_every_move(kind: str, options: dict[str, 
 def test_at_dice_the_leaves_are_worth_the_root_together() -> None:
     game = registry.make("pig:target=30")
     config = tdleaf.Config(depth=2, kilobytes=512, hidden=(8,), batch=2, games=4)
-    value = learning.value_of(config, game)
+    value = learner.value_of(config, game)
     evaluator, facet = evaluators.learned(game, value, value.init(jax.random.key(0)))
     search = Searcher(game, "expectimax", budget=Budget(depth=2, kilobytes=512), evaluator=evaluator, facet=facet)
-    played = selfplay.play(search, np.random.default_rng(0), opening=0, epsilon=0.2)
+    played = self_play.play(search, np.random.default_rng(0), opening=0, epsilon=0.2)
     assert max(len(made.leaves) for made in played.decisions) > 5
     for made in played.decisions:
         assert sum(found.share for found in made.leaves) == pytest.approx(1.0)
@@ -187,9 +189,9 @@ def test_who_wins_is_valued_higher_and_who_loses_lower() -> None:
         [decision(0, 0.0, leaves=rows), decision(1, 0.0, leaves=rows)],
         np.array([1.0, -1.0], np.float32),
     )
-    batch = lesson.batch_of(host.of(JUMPER), tdleaf.leaf_lessons(played, 0.7))
+    batch = targets.batch_of(host.of(JUMPER), tdleaf.leaf_lessons(played, 0.7))
     weights = jnp.zeros(4, jnp.float32)
-    after, _, _ = lesson.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(1.0))
+    after, _, _ = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(1.0))
     values = Linear(JUMPER)(after, JUMPER.from_text(OPEN), jnp.int32(0))
     assert float(values[0]) > 0 > float(values[1])
 
@@ -259,7 +261,7 @@ def test_threads_change_nothing() -> None:
     for workers in (1, 3):
         pool = Pool(lambda: make(evaluator=evaluator, facet=facet), workers=workers)
         played.append(
-            pool.map(lambda s, n: selfplay.play(s, np.random.default_rng(n), opening=3, epsilon=0.1), range(12))
+            pool.map(lambda s, n: self_play.play(s, np.random.default_rng(n), opening=3, epsilon=0.1), range(12))
         )
     for one, other in zip(*played, strict=True):
         assert [d.value.tolist() for d in one.decisions] == [d.value.tolist() for d in other.decisions]
@@ -298,7 +300,7 @@ def train(path: Any, games: int) -> Any:
         "settings": dataclasses.asdict(config),
         "schedule": dataclasses.asdict(schedule),
     }
-    with run.Run.resume(path) if path.exists() else run.Run.create(path, facts) as opened:
+    with run_directory.Run.resume(path) if path.exists() else run_directory.Run.create(path, facts) as opened:
         return training.train(task, opened).state
 
 
@@ -331,4 +333,4 @@ def test_mistakes(game: str, changes: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize(("game", "name"), [("jumper", "negascout"), ("pig", "expectimax"), ("pig:players=3", "maxn")])
 def test_the_searcher_suits_the_game(game: str, name: str) -> None:
-    assert learning.searcher_of(tdleaf.Config(), registry.make(game)) == name
+    assert learner.searcher_of(tdleaf.Config(), registry.make(game)) == name

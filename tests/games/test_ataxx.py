@@ -14,9 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, host_check, players, registry
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.testing import host_check
 from games.ataxx import Ataxx, tables
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "perft.csv"
@@ -107,7 +110,7 @@ def test_plain_python_counts_what_engines_count(text, depth):
 
 
 def test_the_data_of_perft_are_the_published_counts():
-    """tests/boardrl/test_perft.py counts them; no game is over and nobody has to pass so early."""
+    """tests/boardrl/exact/test_perft.py counts them; no game is over and nobody has to pass so early."""
     rows = [row for row in csv.DictReader(DATA.read_text().splitlines()) if row["game"] == "ataxx"]
     assert [int(row["paths"]) for row in rows] == PUBLISHED["x5o/7/7/7/7/7/o5x x"][:4]
     level = {Plain.read("x5o/7/7/7/7/7/o5x x")}

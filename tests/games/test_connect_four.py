@@ -7,8 +7,8 @@ import pytest
 
 from boardrl import registry
 from boardrl.errors import UserError
+from boardrl.exact.perft import counts
 from boardrl.game import TERMINAL
-from boardrl.perft import counts
 
 WON = [
     "....... ....... ....... ....... OOO.... XXXX... 1",  # across

@@ -11,7 +11,7 @@ import pytest
 from test_jumper_host import positions
 
 from boardrl import host
-from boardrl.linear import find
+from boardrl.values.linear import find
 from games.jumper import Jumper, extended
 
 

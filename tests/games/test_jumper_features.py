@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from test_jumper_host import positions
 
-from boardrl import arena, host, players
+from boardrl import host
+from boardrl.matches import arena
+from boardrl.play import players
 from games.jumper import Jumper
 from games.jumper.features import NAMES, jumpable
 

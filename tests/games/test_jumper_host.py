@@ -17,7 +17,7 @@ from test_jumper_rules import LANES, random_games
 
 from boardrl import host
 from boardrl.game import TERMINAL
-from boardrl.masks import unpack
+from boardrl.host.masks import unpack
 from games.jumper import Jumper, bits, narrow, paths, wide
 from games.jumper.rules import NO_CHAIN, State, of_board
 from games.jumper.text import turn_between

@@ -13,9 +13,10 @@ import plain_jumper as plain
 import pytest
 from jax import Array
 
-from boardrl import registry, rollout
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, select
+from boardrl.play import rollout
 from games.jumper import Jumper
 from games.jumper.rules import DIRECTIONS, NO_CHAIN, State
 

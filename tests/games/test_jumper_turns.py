@@ -1,4 +1,4 @@
-"""Perft of Jumper by whole turns; tests/data/perft.csv has the published rows, tests/boardrl/test_perft.py reads it."""
+"""Perft of Jumper by whole turns; the published rows of tests/data/perft.csv are read by test_perft.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pathlib
 import plain_jumper as plain
 import pytest
 
-from boardrl import perft, registry
+from boardrl import registry
+from boardrl.exact import perft
 from games.jumper import Jumper
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "perft.csv"

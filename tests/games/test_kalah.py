@@ -11,11 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, host, host_check, players, registry, solve
+from boardrl import host, registry
 from boardrl.errors import UserError
+from boardrl.exact import solve
 from boardrl.game import TERMINAL
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.testing import host_check
 from games.kalah import Kalah
-from search import line as lines
+from search import turns as lines
 
 # Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3), 139-147; its tables as others have copied
 # them. Irving's own program (github.com/girving/kalah, rules.c) captures with an empty house opposite, too.

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import rewards
+from algorithms.learning import rewards
 from games.ludo import Ludo
 from games.ludo.events import EVENTS
 

@@ -1,11 +1,12 @@
-"""Ludo's compiled rules against those in JAX; `python -m launch.check_host` compares millions of rolls."""
+"""Ludo's compiled rules against those in JAX; `python -m launch.dev.check_host` compares millions of rolls."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from boardrl import host, host_check, registry
+from boardrl import host, registry
+from boardrl.testing import host_check
 
 NAMES = [
     "ludo",

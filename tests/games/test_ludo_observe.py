@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import nets, rollout
-from boardrl.policy import Policy, Uniform
+from boardrl.play import rollout
+from boardrl.play.policy import Policy, Uniform
+from boardrl.values import nets
 from games.ludo import Ludo
 from games.ludo.observe import DANGERS, chasers
 

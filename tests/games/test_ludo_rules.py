@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import registry, rollout
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.play import rollout
 from games.ludo import Ludo
 from games.ludo.flags import PRESETS, Flags
 

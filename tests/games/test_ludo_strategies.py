@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boardrl import players
 from boardrl.errors import UserError
+from boardrl.play import players
 from games.ludo import Ludo
 
 STANDARD = Ludo()

@@ -11,9 +11,13 @@ import numpy as np
 import plain_ur
 import pytest
 
-from boardrl import arena, host_check, players, registry, solve
+from boardrl import registry
 from boardrl.errors import UserError
+from boardrl.exact import solve
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.testing import host_check
 from games.ur import Ur
 
 STEP = jax.jit(Ur().step)

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from boardrl import linear, players, registry, run, weights
-from boardrl.weights import Weights
+from boardrl import registry
+from boardrl.play import players
+from boardrl.runs import run_directory
+from boardrl.values import linear, weight_file
+from boardrl.values.weight_file import Weights
 from launch import analyse, cli, lineup
 
 TTT = registry.make("tic_tac_toe")
@@ -25,7 +28,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     path = tmp_path_factory.mktemp("runs") / "new"
     config = td_lambda.Config(hidden=(8,), lanes=2, parts=1)
     stored = {"game": "tic_tac_toe", "algo": "td_lambda", "seed": 0, "schedule": {}}
-    with run.Run.create(path, {**stored, "settings": dataclasses.asdict(config)}) as opened:
+    with run_directory.Run.create(path, {**stored, "settings": dataclasses.asdict(config)}) as opened:
         opened.save(td_lambda.init(config, TTT, jax.random.key(3)), place={}, keep=1)
     return path
 
@@ -83,7 +86,7 @@ def test_weights_from_a_file_and_features_by_name(tmp_path: pathlib.Path) -> Non
     game = registry.make("jumper:size=4")
     names = linear.find(game, "brunton2013").names
     values = (0.3, -0.2, 0.1, 0.4)
-    weights.save(tmp_path / "w.json", Weights("jumper", "brunton2013", names, values, ""))
+    weight_file.save(tmp_path / "w.json", Weights("jumper", "brunton2013", names, values, ""))
     common = ("--game=jumper:size=4", "--depth=1", "--multi=2")
     learned = analyse_json(tmp_path, *common, f"--learned={tmp_path / 'w.json'}")
     given = analyse_json(tmp_path, *common, "--features=brunton2013", "--weights=" + "+".join(map(str, values)))

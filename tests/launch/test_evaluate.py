@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
-from boardrl import arena, intervals
-from boardrl.players import make_lineup
+from boardrl.matches import arena, intervals
+from boardrl.play.players import make_lineup
 from games.pig import Pig
 from launch import cli, evaluate
 
-BOTS = pathlib.Path(__file__).parent.parent / "boardrl"
+BOTS = pathlib.Path(__file__).parents[1] / "support"
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,11 @@ import pytest
 from test_evaluate import rows, run
 from test_signals import Command
 
-from boardrl import arena, progress
+from boardrl.matches import arena
+from boardrl.runs import progress
 from launch import cli
 
-BOTS = pathlib.Path(__file__).parent.parent / "boardrl"
+BOTS = pathlib.Path(__file__).parents[1] / "support"
 SLOW = ["--game=tic_tac_toe", "--players=arena_bots:Slow,random", "--games=16", "--seed=3"]
 
 

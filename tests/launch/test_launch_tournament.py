@@ -14,7 +14,7 @@ from test_signals import Command
 
 from launch import cli, tournament
 
-BOTS = pathlib.Path(__file__).parent.parent / "boardrl"
+BOTS = pathlib.Path(__file__).parents[1] / "support"
 
 
 @pytest.fixture(autouse=True)

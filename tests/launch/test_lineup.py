@@ -9,12 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, net_file, players
 from boardrl.errors import UserError
-from boardrl.net_file import NetFile
-from boardrl.nets import MLP, Scaled, ScaledParams, ValueNet
-from boardrl.policy import afterstates
-from boardrl.return_scale import Scale
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.play.policy import afterstates
+from boardrl.values import net_file
+from boardrl.values.net_file import NetFile
+from boardrl.values.nets import MLP, Scaled, ScaledParams, ValueNet
+from boardrl.values.return_scale import Scale
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 from launch import lineup

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, intervals, registry, weights
+from boardrl import registry
+from boardrl.matches import arena, intervals
+from boardrl.values import weight_file
 from games.ludo import Ludo, best
 from launch import lineup
 
@@ -20,7 +22,7 @@ FILES = [(game, name) for game in GAMES for name in getattr(game, "weight_files"
 
 @pytest.mark.parametrize(("game", "name"), FILES, ids=[f"{game.spec.name}-{name}" for game, name in FILES])
 def test_shipped_weights(game: registry.Game, name: str) -> None:
-    found = weights.load(name, game)
+    found = weight_file.load(name, game)
     assert found.made_by.startswith(f"python -m launch.train --game={game.spec.name}")
     assert np.abs(found.values).max() > 0
     path = game.weight_files[name]  # type: ignore[attr-defined]

@@ -11,8 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import players, policy, registry, run, trust
+from boardrl import registry, trust
 from boardrl.game import TERMINAL
+from boardrl.play import players, policy
+from boardrl.runs import run_directory
 from launch import cli, lineup, train
 
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "learning.md").read_text()
@@ -86,9 +88,9 @@ def test_search_has_the_values_of_jax(folder, name):
 
 
 def test_a_run_goes_on_with_its_net(folder, capfd):
-    before = run.load_policy(folder / "runs/small", lineup.learners.load).policy.params.net["params"]["Conv_0"][
-        "kernel"
-    ]
+    before = run_directory.load_policy(folder / "runs/small", lineup.learners.load).policy.params.net["params"][
+        "Conv_0"
+    ]["kernel"]
     assert train_by("--resume=runs/small", "--net=mlp") == 2
     assert "--net=mlp contradicts net=conv(channels=3,layers=2)" in capfd.readouterr().err
     assert train_by("--resume=runs/small", "--games=16") == 0

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from boardrl import players
+from boardrl.play import players
 from games.ludo import Ludo
 from launch import cli, reproduce
 from launch.papers import derakhshan2010, jumper_baselines, sdu_baselines, sdu_matches

@@ -11,11 +11,12 @@ import time
 
 import pytest
 
-from boardrl import checkpoint, interrupt
+from boardrl.runs import checkpoint
+from boardrl.system import interrupt
 
 SOON = 5.0  # seconds: two are promised, and other work may keep this machine busy
 PATIENCE = 300.0
-BOTS = pathlib.Path(__file__).parents[1] / "boardrl"  # where `arena_bots` is
+BOTS = pathlib.Path(__file__).parents[1] / "support"
 
 
 class Command:
@@ -135,7 +136,7 @@ def test_the_processes_of_a_match_end_with_it(number, code, player, spent):
     command = Command("launch.evaluate", "--game=connect_four", players, "--games=2", "--processes=2")
 
     def busy():
-        children = command.children()  # the first is the watchdog of `boardrl.interrupt`
+        children = command.children()  # the first is the watchdog of `boardrl.system.interrupt`
         return len(children) == 3 and all(processor_seconds(child) >= spent for child in children[1:])
 
     command.wait_for(busy)

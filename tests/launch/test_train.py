@@ -12,8 +12,10 @@ import pytest
 from training_process import Process, flags, newest_state
 
 from algorithms import q_strategies, td_lambda
-from boardrl import arena, checkpoint, registry, run
+from boardrl import registry
 from boardrl.errors import UserError
+from boardrl.matches import arena
+from boardrl.runs import checkpoint, run_directory
 from games.tic_tac_toe import TicTacToe
 from launch import cli, lineup, train
 
@@ -69,7 +71,7 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
         goal = steps()[-1] + rng.randint(1, 12)
         process.wait_for(lambda goal=goal: steps()[-1] >= goal)
         with pytest.raises(UserError, match=f"in use by process {process.pid};"):
-            run.Run.resume(path)
+            run_directory.Run.resume(path)
         if moment == "ctrl-c":
             process.send(signal.SIGINT)
             code, out, err = process.end()
@@ -93,7 +95,7 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
 
 def test_what_a_run_prints_and_writes(whole):
     path, out = whole
-    stored = run.read_config(path)
+    stored = run_directory.read_config(path)
     assert (stored["game"], stored["algo"], stored["seed"], stored["settings"]["hidden"]) == (
         GAME,
         "td_lambda",
@@ -197,15 +199,15 @@ def test_a_run_keeps_how_often_it_is_evaluated_when_it_is_trained_longer(command
     """A 20th of --games is worked out once: were it worked out again on --resume, the metrics would differ."""
     every = []
 
-    def stop(task, run):
-        every.append((task.schedule.evaluate_every, run.config["schedule"]["evaluate_every"]))
+    def stop(task, run_directory):
+        every.append((task.schedule.evaluate_every, run_directory.config["schedule"]["evaluate_every"]))
         raise UserError("enough")
 
     monkeypatch.setattr(train.training, "train", stop)
     for flag in (("--game=tic_tac_toe", "--games=100", "--run=run"), ("--resume=run", "--games=1000")):
         assert command(*flag)[0] == 2
     assert every == [(5, 5), (5, 5)]
-    assert run.read_config(pathlib.Path("run"))["schedule"]["evaluate_every"] == 5
+    assert run_directory.read_config(pathlib.Path("run"))["schedule"]["evaluate_every"] == 5
 
 
 def test_help_shows_the_settings_of_the_algorithm_as_the_game_wants_them(command, monkeypatch):
@@ -252,7 +254,7 @@ def test_training_longer_keeps_what_was_there(command, whole):
     after = read(pathlib.Path("run"))
     assert after[: len(before)] == before
     assert before[-1]["games"] < 600 <= after[-1]["games"]
-    assert run.read_config(pathlib.Path("run"))["settings"]["games"] == 600
+    assert run_directory.read_config(pathlib.Path("run"))["settings"]["games"] == 600
     assert "train on  python -m launch.train --resume=run --games=1200" in out
 
 

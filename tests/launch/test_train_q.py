@@ -8,7 +8,7 @@ import time
 import pytest
 from training_process import Process, flags, newest_state
 
-from boardrl import checkpoint
+from boardrl.runs import checkpoint
 from launch import cli, train
 
 MEASURED = {"seed": 7, "log_every": 3, "evaluate_every": 60, "evaluate_games": 20, "final_games": 20}

@@ -10,9 +10,10 @@ import jax
 import pytest
 
 from algorithms import q_table
-from boardrl import registry, run, trust
+from boardrl import registry, trust
 from boardrl.errors import UserError
-from boardrl.training import Schedule
+from boardrl.runs import run_directory
+from boardrl.runs.training import Schedule
 from launch import analyse, cli, evaluate, export, learners, lineup, train
 
 TINY = ["--games=8", "--lanes=4", "--window=4", "--hidden=4", "--log_every=1", "--evaluate_games=4", "--final_games=4"]
@@ -56,7 +57,7 @@ def trained(tmp_path_factory):
         schedule = Schedule(log_every=1, evaluate_games=4, final_games=4).resolve(8)
         facts = {"game": "tic_tac_toe", "algo": algo, "seed": 0}
         facts |= {"settings": dataclasses.asdict(settings), "schedule": dataclasses.asdict(schedule)}
-        with run.Run.create(folder / algo, facts) as opened:
+        with run_directory.Run.create(folder / algo, facts) as opened:
             state = algorithm.init(settings, game, jax.random.key(0))
             opened.save(jax.device_get(state), place={"rows": [], "evaluated": -1}, keep=1)
     return folder
@@ -175,8 +176,8 @@ def test_texts_that_name_code():
 
 def test_a_full_table_is_no_state(theirs):
     """In it a search for a key that is missing would never end."""
-    found = run.read_config(theirs / "q_table")
-    settings = run.read_settings(q_table.Config, found, "settings")
+    found = run_directory.read_config(theirs / "q_table")
+    settings = run_directory.read_settings(q_table.Config, found, "settings")
     state = q_table.init(settings, registry.make("tic_tac_toe"), jax.random.key(0))
     q_table.check_state(settings, None, state)
     full = state._replace(table=state.table._replace(counts=state.table.counts + 1))

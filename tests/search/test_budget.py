@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plain import TicTacToe as PlainTicTacToe
-from plain import minimax, random_positions
+from reference_search import TicTacToe as PlainTicTacToe
+from reference_search import minimax, random_positions
 
 from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import Spec
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
-from search import clock, evaluators, kinds, searchers
+from search import evaluators, making, searchers
 from search.budget import MOST_COUNT, MOST_MS, Budget, GameClock
+from search.kernel import control_block
 from search.searcher import Searcher
 
-DEEPENING = [name for name, kind in kinds.KINDS.items() if not kind.samples]
+DEEPENING = [name for name, kind in searchers.KINDS.items() if not kind.samples]
 
 
 def searcher(kind: str, budget: Budget, game: str = "tic_tac_toe") -> Searcher:
@@ -51,55 +52,55 @@ def test_time_is_kept_to_within_the_scheduler_s_doing() -> None:
 
 
 def test_slow_evaluations_are_polled_more_often() -> None:
-    control = np.zeros(clock.WORDS, np.int64)
-    clock.start(control, 0, 0)
-    control[clock.NODES] = 1000
-    control[clock.LAST_POLL] -= 10_000_000  # ten milliseconds ago: 100 nodes a millisecond
-    clock.poll(control)
-    assert 1 <= control[clock.NEXT_POLL] - 1000 <= 11
+    control = np.zeros(control_block.WORDS, np.int64)
+    control_block.start(control, 0, 0)
+    control[control_block.NODES] = 1000
+    control[control_block.LAST_POLL] -= 10_000_000  # ten milliseconds ago: 100 nodes a millisecond
+    control_block.poll(control)
+    assert 1 <= control[control_block.NEXT_POLL] - 1000 <= 11
 
 
 def test_a_search_that_has_to_wait_for_others_ends_earlier() -> None:
-    control = np.zeros(clock.WORDS, np.int64)
-    clock.start(control, 0, time.monotonic_ns() + 50_000_000)
-    control[clock.LAST_POLL] -= 40_000_000  # forty milliseconds in the hands of others
-    control[clock.NODES] = 1
-    clock.poll(control)
-    assert control[clock.STOPPED] == 0  # less than half of the time is gone
-    control[clock.BEGAN] -= 30_000_000
-    control[clock.DEADLINE] -= 30_000_000
-    clock.poll(control)
-    assert control[clock.STOPPED] == 1
+    control = np.zeros(control_block.WORDS, np.int64)
+    control_block.start(control, 0, time.monotonic_ns() + 50_000_000)
+    control[control_block.LAST_POLL] -= 40_000_000  # forty milliseconds in the hands of others
+    control[control_block.NODES] = 1
+    control_block.poll(control)
+    assert control[control_block.STOPPED] == 0  # less than half of the time is gone
+    control[control_block.BEGAN] -= 30_000_000
+    control[control_block.DEADLINE] -= 30_000_000
+    control_block.poll(control)
+    assert control[control_block.STOPPED] == 1
 
 
 def test_a_slow_evaluation_is_no_wait() -> None:
     """The processor's clock tells the search's own work from time in the hands of others."""
-    control = np.zeros(clock.WORDS, np.int64)
-    clock.start(control, 0, time.monotonic_ns() + 50_000_000)
-    control[clock.LAST_POLL] -= 40_000_000  # forty milliseconds ...
-    control[clock.WORKED] -= 40_000_000  # ... of work
-    control[clock.NODES] = 1
-    clock.poll(control)
-    assert control[clock.STALL] == 0
-    clock.poll(control)
-    control[clock.LAST_POLL] -= 40_000_000
-    clock.poll(control)
-    assert control[clock.STALL] > 39_000_000
+    control = np.zeros(control_block.WORDS, np.int64)
+    control_block.start(control, 0, time.monotonic_ns() + 50_000_000)
+    control[control_block.LAST_POLL] -= 40_000_000  # forty milliseconds ...
+    control[control_block.WORKED] -= 40_000_000  # ... of work
+    control[control_block.NODES] = 1
+    control_block.poll(control)
+    assert control[control_block.STALL] == 0
+    control_block.poll(control)
+    control[control_block.LAST_POLL] -= 40_000_000
+    control_block.poll(control)
+    assert control[control_block.STALL] > 39_000_000
 
 
 def test_work_after_the_deadline_is_told() -> None:
-    control = np.zeros(clock.WORDS, np.int64)
-    clock.start(control, 0, time.monotonic_ns() - 1)
-    began = control[clock.WORKED]
+    control = np.zeros(control_block.WORDS, np.int64)
+    control_block.start(control, 0, time.monotonic_ns() - 1)
+    began = control[control_block.WORKED]
     while time.thread_time_ns() < began + 3_000_000:
         pass
-    clock.poll(control)
-    assert control[clock.STOPPED] == 1
-    assert control[clock.WORKED] == began  # as of the last look in time
-    clock.start(control, 0, time.monotonic_ns() + 10**9)
-    clock.poll(control)
-    assert control[clock.WORKED] >= began + 3_000_000
-    assert control[clock.WORKED] <= time.thread_time_ns()
+    control_block.poll(control)
+    assert control[control_block.STOPPED] == 1
+    assert control[control_block.WORKED] == began  # as of the last look in time
+    control_block.start(control, 0, time.monotonic_ns() + 10**9)
+    control_block.poll(control)
+    assert control[control_block.WORKED] >= began + 3_000_000
+    assert control[control_block.WORKED] <= time.thread_time_ns()
 
 
 @pytest.mark.parametrize("kind", DEEPENING)
@@ -107,7 +108,7 @@ def test_work_after_the_deadline_is_told() -> None:
 def test_memory_is_never_over_budget(kind: str, kilobytes: int) -> None:
     search = searcher(kind, Budget(kilobytes=kilobytes, depth=3))
     result = search.search(search.game.init())
-    assert result.bytes == sum(array.nbytes for array in search.memory)
+    assert result.bytes == sum(array.nbytes for array in search.kernel.memory)
     assert result.bytes <= 1024 * kilobytes
     assert result.overflows == 0
     assert result.depth == 3
@@ -145,12 +146,12 @@ def test_the_least_memory_is_enough_where_there_are_dice(kind: str, game: str) -
 def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> None:
     """A search that overflows, then those of positions near the end, which have memory enough."""
     game: Any = registry.make("tic_tac_toe")
-    options = kinds.find(kind).options(table=True)
+    options = searchers.find(kind).options(table=True)
     search = Searcher(game, kind, options, budget=Budget(kilobytes=36), evaluator=evaluators.none(host.of(game)))
     first = search.search(game.init())
     assert first.overflows > 0
     assert not first.exact
-    assert first.depth == len(search.memory.pv) - 1  # deeper ones were cut short
+    assert first.depth == len(search.kernel.memory.pv) - 1  # deeper ones were cut short
     plain = PlainTicTacToe()
     value = minimax(plain)
     positions = random_positions(plain, 60, after=9 - first.depth, seed=4)
@@ -160,13 +161,13 @@ def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> N
         assert result.value[0] == value(position, 9)
 
 
-@pytest.mark.parametrize("kind", kinds.KINDS)
+@pytest.mark.parametrize("kind", searchers.KINDS)
 @pytest.mark.parametrize(("kilobytes", "needs"), [(99999999999, "93.1 TB"), (10**17, "90,949.5 PB")])
 def test_more_memory_than_the_machine_has_is_refused(kind: str, kilobytes: int, needs: str) -> None:
     """Whether or not the searcher would have a use for it."""
     game = registry.make("pig")
     with pytest.raises(UserError, match=rf"kilobytes={kilobytes} needs {needs} of memory, and .* are free; give fewer"):
-        searchers.make(game if kind in kinds.fitting(game) else TicTacToe(), kind, budget=Budget(kilobytes=kilobytes))
+        making.make(game if kind in searchers.fitting(game) else TicTacToe(), kind, budget=Budget(kilobytes=kilobytes))
 
 
 def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
@@ -211,7 +212,7 @@ def test_what_is_no_budget_is_refused(field: str, value: float, expected: str) -
     ],
 )
 def test_the_largest_budget_is_one(kind: str, budget: Budget) -> None:
-    search = searchers.make(TicTacToe(), kind, budget=budget)
+    search = making.make(TicTacToe(), kind, budget=budget)
     result = search.search(search.game.init())
     assert result.exact if kind == "negascout" else result.nodes == 100
 
@@ -220,7 +221,7 @@ def test_the_largest_budget_is_one(kind: str, budget: Budget) -> None:
 def test_what_is_no_window_is_refused(width: float) -> None:
     """A search with a window of NaN would never end."""
     with pytest.raises(UserError, match=f"aspiration={width} is no width of a window"):
-        kinds.Negascout(aspiration=width)
+        searchers.Negascout(aspiration=width)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +269,7 @@ KINDS_OF_GAMES = [
 @pytest.mark.parametrize("game", KINDS_OF_GAMES, ids=repr)
 def test_what_is_suggested_plays_the_game(game: Any) -> None:
     accepted, suggestions = [], []
-    for kind in kinds.KINDS.values():
+    for kind in searchers.KINDS.values():
         try:
             kind.refuse(kind.name, game)
             accepted.append(kind.name)
@@ -280,7 +281,7 @@ def test_what_is_suggested_plays_the_game(game: Any) -> None:
 
 def test_dice_that_come_as_a_surprise_are_not_suggested_away() -> None:
     """A search may meet dice where `has_dice` has seen none, as in a game that only deals."""
-    names = str(kinds.dice_met("alphabeta", TicTacToe())).rpartition("; use ")[2]
+    names = str(searchers.dice_met("alphabeta", TicTacToe())).rpartition("; use ")[2]
     assert names.startswith("expectimax, paranoid")
     assert not {"minimax", "alphabeta", "negascout"} & set(re.split(", | or ", names))
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import pathlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from plain import OnRows, Pig, expectation, random_positions
+from reference_search import OnRows, Pig, expectation, random_positions
+from tiny_games import Coin
 
 from boardrl import host, registry
-from search import evaluators, kinds, principal
+from search import evaluators, principal_variation, searchers
 from search.budget import Budget
 from search.searcher import Searcher
-
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "boardrl"))
-from tiny_games import Coin  # the path comes first
 
 
 def paranoid(view: int) -> Callable[[Any, int, list[np.ndarray]], np.ndarray]:
@@ -37,7 +33,7 @@ def maxn(position: Any, who: int, below: list[np.ndarray]) -> np.ndarray:
 
 def searcher(game: Any, kind: str, depth: int, **options: Any) -> Searcher:
     facet = host.of(game)
-    chosen = kinds.find(kind).options(**options)
+    chosen = searchers.find(kind).options(**options)
     return Searcher(game, kind, chosen, budget=Budget(depth=depth, kilobytes=256), evaluator=evaluators.none(facet))
 
 
@@ -126,7 +122,7 @@ def test_star_windows_keep_real_values(star: int) -> None:
     positions = random_positions(plain, 40, seed=6)
     values = [expectation(plain, paranoid(view), plain_lead) for view in range(2)]
     for table in (False, True):
-        options = kinds.find("expectimax").options(star=star, table=table)
+        options = searchers.find("expectimax").options(star=star, table=table)
         budget = Budget(depth=4, kilobytes=256)  # at depth 3 there is nothing yet that Star2 can cut off
         search = Searcher(game, "expectimax", options, budget=budget, evaluator=evaluator, facet=facet)
         for position, row in zip(positions, facet.row(plain.states(positions)), strict=True):
@@ -141,7 +137,7 @@ def test_uneven_dice_count_by_their_odds(kind: str) -> None:
     search = searcher(game, kind, 3)
     result = search.search(game.init())
     np.testing.assert_allclose(result.value, [-0.5, 0.5], atol=1e-6)
-    found = principal.leaves(search, result)
+    found = principal_variation.leaves(search, result)
     assert sorted((int(search.facet.state(leaf.row).winner), leaf.share) for leaf in found) == [(0, 0.25), (1, 0.75)]
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from plain import Jumper, minimax, random_positions
+from reference_search import Jumper, minimax, random_positions
 
 from boardrl import host, registry
 from games.jumper.rules import of_board
-from search import evaluators, kinds
+from search import evaluators, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -26,7 +26,7 @@ def searcher(size: int, kind: str, depth: int, *, facet: Any = None, weights: An
     game = registry.make(f"jumper:size={size}")
     facet = facet or host.of(game)
     evaluator = evaluators.linear(facet, weights) if weights else evaluators.none(facet)
-    chosen = kinds.find(kind).options(**options)
+    chosen = searchers.find(kind).options(**options)
     return Searcher(game, kind, chosen, budget=Budget(kilobytes=2048, depth=depth), evaluator=evaluator, facet=facet)
 
 

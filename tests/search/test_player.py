@@ -9,10 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from boardrl import arena, host, linear, players, registry, weights
+from boardrl import host, registry
 from boardrl.errors import UserError
-from boardrl.weights import Weights
-from search import evaluators, line, player
+from boardrl.matches import arena
+from boardrl.play import players
+from boardrl.values import linear, weight_file
+from boardrl.values.weight_file import Weights
+from search import evaluators, player, turns
 from search.player import SearchPlayer
 
 
@@ -46,7 +49,7 @@ def test_features_by_name_and_weights_from_a_file(tmp_path: pathlib.Path) -> Non
     game = registry.make("jumper:size=4")
     names = linear.find(game, "extended").names
     values = tuple(float(number) for number in range(len(names)))
-    weights.save(tmp_path / "w.json", Weights("jumper", "extended", names, values, ""))
+    weight_file.save(tmp_path / "w.json", Weights("jumper", "extended", names, values, ""))
     text = "+".join(map(str, values))
     one, other = (
         make(f"negascout(depth=2,{part})", "jumper:size=4").searcher
@@ -114,5 +117,5 @@ def test_a_chain_is_played_to_its_end_without_another_search() -> None:
 def test_the_line_groups_the_actions_of_one_player() -> None:
     found = make("alphabeta(depth=2)", "tic_tac_toe").searcher
     result = found.search(found.game.init())
-    assert [len(turn.actions) for turn in line.turns(found.facet, result.line)] == [1, 1]
-    assert line.text(found.facet, result.line) == [str(t.actions[0]) for t in line.turns(found.facet, result.line)]
+    assert [len(turn.actions) for turn in turns.turns(found.facet, result.line)] == [1, 1]
+    assert turns.text(found.facet, result.line) == [str(t.actions[0]) for t in turns.turns(found.facet, result.line)]

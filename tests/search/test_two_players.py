@@ -10,11 +10,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from plain import TicTacToe, minimax, random_positions
+from reference_search import TicTacToe, minimax, random_positions
 
 from boardrl import host, registry
 from boardrl.game import TERMINAL
-from search import evaluators, kinds
+from search import evaluators, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -32,7 +32,9 @@ def searcher(game: Any, kind: str, options: dict[str, Any], *, weights: Any = ()
     facet = host.of(game)
     evaluator = evaluators.linear(facet, weights) if weights else evaluators.none(facet)
     budget = Budget(kilobytes=512, depth=depth)
-    return Searcher(game, kind, kinds.find(kind).options(**options), budget=budget, evaluator=evaluator, facet=facet)
+    return Searcher(
+        game, kind, searchers.find(kind).options(**options), budget=budget, evaluator=evaluator, facet=facet
+    )
 
 
 def values(search: Searcher, states: Any) -> np.ndarray:
@@ -187,7 +189,7 @@ def test_real_values_are_those_of_plain_minimax(kind: str, options: dict[str, An
     evaluator = evaluators.net(facet, marks_weighed, np.array(CELLS, np.float32), batched=False)
     for depth in (2, 4):
         positions, want = real_values(depth)
-        chosen, budget = kinds.find(kind).options(**options), Budget(kilobytes=512, depth=depth)
+        chosen, budget = searchers.find(kind).options(**options), Budget(kilobytes=512, depth=depth)
         search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator, facet=facet)
         for _ in range(2):  # the second time with what the table has kept
             np.testing.assert_allclose(values(search, TicTacToe().states(positions))[:, 0], want, atol=1e-6)

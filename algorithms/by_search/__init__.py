@@ -1,0 +1,1 @@
+"""Learning from search: self-play, regression targets at leaves, the shared learner."""

@@ -1,0 +1,77 @@
+"""Games that a search plays against itself, and what it thought at every decision."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from boardrl.game import CHANCE, TERMINAL
+from search import principal_variation, random_step
+from search.principal_variation import Leaf
+from search.searcher import Searcher
+
+
+class Decision(NamedTuple):
+    """What was found where a seat was to move."""
+
+    seat: int
+    row: np.ndarray
+    value: np.ndarray  # [P] float64: searched
+    leaves: list[Leaf]  # that the value rests on
+    explored: bool  # whether another move than the best was made
+
+
+class Played(NamedTuple):
+    decisions: list[Decision]
+    returns: np.ndarray  # [P] float32
+
+
+def play(searcher: Searcher, rng: np.random.Generator, *, opening: int, epsilon: float) -> Played:
+    """One game.
+
+    Args:
+      opening: at most how many steps are made at random before the search begins: any number up to it is as likely.
+      epsilon: how often a move is made at random later.
+    """
+    facet, spec, work = searcher.facet, searcher.game.spec, searcher.memory.work
+    row, steps = facet.rows(), 0
+    decisions: list[Decision] = []
+    facet.init(row)
+    num_random = rng.integers(opening + 1)
+    while (who := int(facet.actor(row, work))) != TERMINAL and steps < spec.max_steps:
+        if who == CHANCE or steps < num_random:
+            row = random_step.step(facet, row, rng)
+        else:
+            result = searcher.search_row(row)
+            leaves = principal_variation.leaves(searcher, result)
+            explored = rng.random() < epsilon
+            decisions.append(Decision(who, row, result.value, leaves, explored))
+            row = any_successor(searcher, row, rng) if explored else result.line[1]
+        steps += 1
+    returns = np.zeros(spec.num_players, np.float32)
+    facet.returns(row, returns, work)
+    return Played(decisions, returns)
+
+
+def any_successor(searcher: Searcher, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What any move leads to, all of them as likely."""
+    rows = searcher.memory.rows
+    return rows[1 + rng.integers(searcher.facet.successors(row, rows[1:], searcher.memory.work))].copy()
+
+
+def random_position(searcher: Searcher, rng: np.random.Generator) -> np.ndarray:
+    """A position in which somebody is to move: any of a game played at random."""
+    facet, work = searcher.facet, searcher.memory.work
+    while True:
+        row = facet.rows()
+        met: list[np.ndarray] = []
+        facet.init(row)
+        while (who := int(facet.actor(row, work))) != TERMINAL and len(met) < facet.game.spec.max_steps:
+            if who >= 0:
+                met.append(row)
+                row = any_successor(searcher, row, rng)
+            else:
+                row = random_step.step(facet, row, rng)
+        if met:
+            return met[rng.integers(len(met))]

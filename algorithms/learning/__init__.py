@@ -1,0 +1,1 @@
+"""What several learners share: experience, returns, traces, replay, rewards, optimizers."""

@@ -1,0 +1,225 @@
+"""A kernel: tabular Q-learning on a game's compiled rules. `play` writes lessons down, `learn` takes them in.
+
+Games are told by their number, from which all their randomness follows, and while they are played the table does not
+change. So games can be played by any number of threads at once, and the lessons of a game come out the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from algorithms.tabular.hash_table import FREE, find
+from algorithms.tabular.slots import (
+    KEY_WORDS,
+    NUM_KEYS,
+    NUM_VALUES,
+    Q_WORDS,
+    act,
+    allowed,
+    dice_events,
+    encode,
+    other_events,
+    own_events,
+    rival,
+    settle,
+)
+from boardrl.host.masks import next_set, pick
+from boardrl.host.slots import (
+    MASK_WORDS,
+    MAX_STEPS,
+    NUM_ACTIONS,
+    NUM_OUTCOMES,
+    NUM_PLAYERS,
+    WORDS,
+    WORK_WORDS,
+    actor,
+    chance,
+    init,
+)
+
+END = -1  # where a lesson leads if the game is over
+
+
+@njit(cache=True, nogil=True)
+def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, book):
+    """(games, records, lessons) of the games from number `first` up to before `last`, or as many as the book has
+    room for.
+
+    Which seat is whose moves on by one from game to game: `learners` who write down, then those who play as they do
+    and do not, then `rivals`.
+
+    Args:
+      exclusive: whether of the rewards of one step only the first in their list counts.
+      worth: three arrays of float32, of the events that own decisions, others' and the dice can bring.
+      table: (keys, values, counts) of a hash table.
+      book: the arrays of `tabular.Book`, see there.
+    """
+    worth_own, worth_other, worth_dice = worth
+    keys, values, counts = table
+    key_of, mask_of, action_of, reward_of, lesson_from, lesson_to, seat_of, before_of, after_of = book
+    row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
+    work, work_q = np.zeros(WORK_WORDS, np.uint64), np.zeros(Q_WORDS, np.uint64)
+    probs, weights = np.zeros(NUM_OUTCOMES, np.float32), np.zeros(NUM_ACTIONS, np.float32)
+    mask, code = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_KEYS * KEY_WORDS, np.uint32)
+    events = np.zeros(len(worth_own) + 1, np.float32)
+    pending = np.zeros(NUM_PLAYERS, np.int64)  # each learner's last decision, which still collects rewards
+    dice = np.zeros(1, np.uint64)
+    records, lessons = 0, 0
+    for game in range(first, last):
+        if records + MAX_STEPS > len(action_of):
+            return game - first, records, lessons
+        begun = records
+        dice[0] = mix(np.uint64(seed) ^ mix(np.uint64(game)))
+        pending[:] = -1
+        init(row)
+        seat = actor(row, work)
+        for _ in range(MAX_STEPS):
+            if seat == -2:
+                break
+            if seat == -1:
+                chance(row, probs, work)
+                settle(row, drawn(probs, dice), after, work_q)
+            else:
+                role = (seat - game) % NUM_PLAYERS
+                if role >= NUM_PLAYERS - rivals:
+                    rival(row, role - (NUM_PLAYERS - rivals), weights, work_q)
+                    action = drawn(weights, dice)
+                else:
+                    allowed(row, mask, work_q)
+                    tries = uniform(dice) < epsilon
+                    if tries:
+                        action = pick(mask, MASK_WORDS, uniform(dice))
+                    else:
+                        encode(row, code, work_q)
+                        action = best(code, mask, keys, values, counts)[0]
+                    if role < learners:
+                        for word in range(MASK_WORDS):  # faster than to copy a slice
+                            mask_of[records, word] = mask[word]
+                        action_of[records] = action
+                        reward_of[records] = 0
+                        seat_of[records] = seat
+                        if pending[seat] >= 0:
+                            lesson_from[lessons], lesson_to[lessons] = pending[seat], records
+                            lessons += 1
+                        pending[seat] = records
+                        records += 1
+                act(row, action, after, work_q)
+                if pending[seat] == records - 1 and records > begun:
+                    for word in range(WORDS):
+                        before_of[records - 1, word], after_of[records - 1, word] = row[word], after[word]
+            for player in range(NUM_PLAYERS):
+                if pending[player] >= 0 and player != seat:
+                    if seat == -1 and len(worth_dice):
+                        dice_events(row, after, player, events, work_q)
+                        reward_of[pending[player]] += total(worth_dice, events, exclusive)
+                    elif seat >= 0 and len(worth_other):
+                        other_events(row, after, player, events, work_q)
+                        reward_of[pending[player]] += total(worth_other, events, exclusive)
+            row, after = after, row
+            seat = actor(row, work)
+        if seat == -2:  # of a game that was cut, nobody knows what the last decisions led to
+            for player in range(NUM_PLAYERS):
+                if pending[player] >= 0:
+                    lesson_from[lessons], lesson_to[lessons] = pending[player], END
+                    lessons += 1
+        # Afterwards, as this code is long and the processor keeps only so much of it at hand.
+        for record in range(begun, records):
+            encode(before_of[record], key_of[record], work_q)
+        for record in range(begun, records):
+            own_events(before_of[record], after_of[record], seat_of[record], events, work_q)
+            reward_of[record] += total(worth_own, events, exclusive)
+    return last - first, records, lessons
+
+
+@njit(cache=True, nogil=True)
+def learn(lessons, rate, discount, table, book, used, room):
+    """(entries used, sum of squared errors) after Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a)) for lessons.
+
+    -1 entries if a new one found no room; what came before is learned.
+    """
+    keys, values, counts = table
+    key_of, mask_of, action_of, reward_of, lesson_from, lesson_to, _, _, _ = book
+    squares = 0.0
+    for lesson in range(lessons):
+        here, there = lesson_from[lesson], lesson_to[lesson]
+        target = np.float64(reward_of[here])
+        if there != END:
+            target += discount * best(key_of[there], mask_of[there], keys, values, counts)[1]
+        action = action_of[here]
+        key = part(key_of[here], action)
+        place = find(key, keys, counts)
+        if counts[place] == FREE:
+            if used == room:
+                return -1, squares
+            used += 1
+            keys[place] = key
+        error = target - values[place, action % NUM_VALUES]
+        values[place, action % NUM_VALUES] += rate * error
+        counts[place] += 1
+        squares += error * error
+    return used, squares
+
+
+@njit(cache=True, nogil=True)
+def total(worth, events, exclusive):
+    """What some events are worth together, or the first of those that happened by itself."""
+    got = 0.0
+    for event in range(len(worth)):
+        got += worth[event] * events[event]
+        if exclusive and events[event] != 0:
+            break
+    return got
+
+
+@njit(cache=True, nogil=True)
+def best(code, mask, keys, values, counts):
+    """(action, Q) of the first of the considered actions that have the highest value; what was never met has 0."""
+    top, found, place = -np.inf, 0, find(part(code, 0), keys, counts)
+    action = next_set(mask, MASK_WORDS, 0)
+    while action >= 0:
+        if NUM_KEYS > 1:
+            place = find(part(code, action), keys, counts)
+        worth = np.float64(values[place, action % NUM_VALUES]) if counts[place] != FREE else 0.0
+        if worth > top:
+            top, found = worth, action
+        action = next_set(mask, MASK_WORDS, action + 1)
+    return found, top
+
+
+@njit(cache=True, nogil=True)
+def part(code, action):
+    """The key of an action: its own, or the one of all."""
+    which = action % NUM_KEYS
+    return code[which * KEY_WORDS : (which + 1) * KEY_WORDS]
+
+
+@njit(cache=True, nogil=True)
+def drawn(weights, dice):
+    """An index in proportion to its weight."""
+    total = 0.0
+    for index in range(len(weights)):
+        total += weights[index]
+    rest, found = uniform(dice) * total, 0
+    for index in range(len(weights)):
+        if weights[index] > 0:
+            found = index
+            rest -= weights[index]
+            if rest < 0:
+                break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def uniform(dice):
+    """A number in [0, 1), the next of a sequence (SplitMix64, Steele et al. 2014)."""
+    dice[0] += np.uint64(0x9E3779B97F4A7C15)
+    return np.float64(mix(dice[0]) >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def mix(word):
+    """64 bits, well mixed."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))

@@ -1,0 +1,43 @@
+"""Positions for people: pictures as SVG and HTML, text for terminals."""
+
+from boardrl.drawing.picture import (
+    ADVANCE,
+    LEADING,
+    LEAST_COLUMNS,
+    Circle,
+    Drawing,
+    Frame,
+    Glyph,
+    Label,
+    Line,
+    Polygon,
+    Rect,
+    Shape,
+    fitting,
+    of_states,
+    of_texts,
+    replay,
+    svg,
+    terminal,
+)
+
+__all__ = [
+    "ADVANCE",
+    "LEADING",
+    "LEAST_COLUMNS",
+    "Circle",
+    "Drawing",
+    "Frame",
+    "Glyph",
+    "Label",
+    "Line",
+    "Polygon",
+    "Rect",
+    "Shape",
+    "fitting",
+    "of_states",
+    "of_texts",
+    "replay",
+    "svg",
+    "terminal",
+]

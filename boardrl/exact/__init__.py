@@ -1,0 +1,1 @@
+"""Exact results: solved games, the graph of states, perft."""

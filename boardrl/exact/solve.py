@@ -1,0 +1,239 @@
+"""Exact values of small games by value iteration over all states, and the player that makes no mistake."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numba
+import numpy as np
+from jax import Array
+
+from boardrl import registry
+from boardrl.errors import UserError
+from boardrl.exact.state_graph import MAX_STATES, Graph, Lookup, find, make_lookup, reach, unpack
+from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.play.policy import Policy
+from boardrl.runs import progress
+
+TOLERANCE = 1e-12  # no value moves by more in the last sweep
+MAX_SWEEPS = 10_000  # of one component
+CALL_UPDATES = 5_000_000  # of values in one compiled call; the progress bar moves in between
+TIE = 1e-9  # actions that differ by less are equally good
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Solution:
+    """All states that can be reached, row 0 being the first, and what each is worth when all play their best.
+
+    The value of a state is that of the game cut after k more steps and scored as it stands, as k grows. Every
+    actor maximises its own return; where several actions are equally good for it, it takes each as often.
+    """
+
+    game: Game[Any]
+    graph: Graph
+    values: np.ndarray  # [N, P] float64
+    optimal: np.ndarray  # [N, A] bool
+    lookup: Lookup
+
+    @property
+    def num_states(self) -> int:
+        return len(self.values)
+
+    def states(self) -> Any:
+        """[N] all states, with numpy leaves."""
+        return jax.device_get(jax.jit(jax.vmap(functools.partial(unpack, self.game)))(self.graph.rows))
+
+    def index(self, state: Any) -> Array:
+        """[] int32 row of a state, or -1 if it cannot be reached; works inside JAX."""
+        return find(self.lookup, state)
+
+
+@functools.lru_cache(maxsize=2)
+def solve(game: Game[Any], *, limit: int = MAX_STATES) -> Solution:
+    """The exact solution of a game with at most `limit` states, or fewer if its tables would fill the memory."""
+    graph = reach(game, limit=limit)
+    values = _iterate(game, graph)
+    optimal = _optimal(values, graph.actor, graph.child, game.spec.num_actions)
+    return Solution(game, graph, values, optimal, make_lookup(graph.rows))
+
+
+# --- the perfect player -----------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Perfect:
+    """Every best action alike."""
+
+    game: Game[Any]
+
+    def __call__(self, params: PerfectParams, state: Any) -> Array:
+        row = find(params.lookup, state)
+        return jnp.where((row >= 0) & params.optimal[row], 0.0, -jnp.inf)
+
+
+class PerfectParams(NamedTuple):
+    lookup: Lookup
+    optimal: Array  # [N, A] bool
+
+
+@functools.lru_cache(maxsize=2)
+def perfect(game: Game[Any]) -> Policy:
+    """The player that makes no mistake, in a game small enough to solve."""
+    solution = solve(game)  # type: ignore[arg-type]  # the protocol cannot say that games are hashable
+    return Policy(Perfect(game), PerfectParams(solution.lookup, jnp.asarray(solution.optimal)))
+
+
+# --- value iteration --------------------------------------------------------------------------------------------------
+
+
+def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
+    """[N, P] values of all states: what lies further on is settled before what leads there.
+
+    States that can reach each other (a component) are swept until none of their values moves; in a game without
+    cycles every state is a component of its own.
+    """
+    values = graph.returns.copy()
+    order, ends = _components(graph.child)
+    component, sweeps = 0, 0
+    with progress.track(f"solving {game.spec.name}", len(values), "states") as bar:
+        while component < len(ends) and sweeps < MAX_SWEEPS:
+            component, sweeps = _settle(values, graph.actor, graph.child, graph.chance, order, ends, component, sweeps)
+            bar.update(int(ends[component - 1]) if component else 0)
+    if sweeps == MAX_SWEEPS:
+        raise UserError(
+            f"the values of {registry.describe(game)} do not settle within {MAX_SWEEPS:,} sweeps; "
+            "expected a game in which best play comes to an end"
+        )
+    return values
+
+
+@numba.njit(cache=True, nogil=True)
+def _components(child):
+    """All states with those of one strongly connected component together, children's components first.
+
+    Tarjan 1972, with a stack of its own in place of recursion. Returns the [N] order and where each ends in it.
+    """
+    num_states, num_moves = child.shape
+    met = np.full(num_states, -1, np.int32)  # when a state was first met
+    low = np.empty(num_states, np.int32)  # the earliest state on the stack that it leads back to
+    move = np.zeros(num_states, np.int32)  # the next to follow
+    open_ = np.zeros(num_states, np.bool_)  # met, and its component not yet complete
+    path = np.empty(num_states, np.int32)
+    stack = np.empty(num_states, np.int32)
+    order = np.empty(num_states, np.int32)
+    ends = np.empty(num_states, np.int32)
+    # Row 0 leads everywhere.
+    path[0] = stack[0] = met[0] = low[0] = 0
+    open_[0] = True
+    num_path = num_stack = num_met = 1
+    num_ordered = num_ends = 0
+    while num_path:
+        n = path[num_path - 1]
+        if move[n] < num_moves:
+            c = child[n, move[n]]
+            move[n] += 1
+            if c >= 0 and met[c] < 0:
+                met[c] = low[c] = num_met
+                num_met += 1
+                open_[c] = True
+                path[num_path] = stack[num_stack] = c
+                num_path += 1
+                num_stack += 1
+            elif c >= 0 and open_[c]:
+                low[n] = min(low[n], met[c])
+            continue
+        num_path -= 1
+        if num_path:
+            parent = path[num_path - 1]
+            low[parent] = min(low[parent], low[n])
+        if low[n] == met[n]:
+            while True:
+                num_stack -= 1
+                member = stack[num_stack]
+                open_[member] = False
+                order[num_ordered] = member
+                num_ordered += 1
+                if member == n:
+                    break
+            ends[num_ends] = num_ordered
+            num_ends += 1
+    return order, ends[:num_ends].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _settle(values, actor, child, chance, order, ends, component, sweeps):
+    """Sweeps one component after another until a fair amount of work is done.
+
+    Returns the component to go on with and how many sweeps it has had, MAX_SWEEPS if it will not settle.
+    """
+    work = 0
+    while component < len(ends) and work < CALL_UPDATES:
+        start = ends[component - 1] if component else 0
+        change = 0.0
+        for n in order[start : ends[component]]:
+            change = max(change, _update(values, actor[n], child[n], chance[n], n))
+        work += ends[component] - start
+        sweeps += 1
+        if change <= TOLERANCE:
+            component += 1
+            sweeps = 0
+        elif sweeps == MAX_SWEEPS:
+            break
+    return component, sweeps
+
+
+@numba.njit(cache=True, nogil=True)
+def _update(values, actor, child, chance, n):
+    """Sets v(s) from the newest values of what follows; returns by how much it moved.
+
+    v(s) = Σ p v(s') at a chance node. At a decision v is that of the action with the largest v_actor(s'), and
+    the other players' parts are the mean over the actions that are as good to the actor (maxⁿ: Luckhardt and
+    Irani 1986).
+    """
+    if actor == TERMINAL:
+        return 0.0
+    best = -np.inf
+    total = 0.0
+    if actor >= 0:
+        for c in child:
+            if c >= 0:
+                best = max(best, values[c, actor])
+        for c in child:
+            if c >= 0 and values[c, actor] >= best - TIE:
+                total += 1.0
+    change = 0.0
+    for p in range(values.shape[1]):
+        new = 0.0
+        if actor == CHANCE:
+            for m in range(len(chance)):
+                if child[m] >= 0:
+                    new += chance[m] * values[child[m], p]
+        elif actor == p:
+            new = best
+        else:
+            for c in child:
+                if c >= 0 and values[c, actor] >= best - TIE:
+                    new += values[c, p]
+            new /= total
+        change = max(change, abs(new - values[n, p]))
+        values[n, p] = new
+    return change
+
+
+@numba.njit(cache=True, nogil=True)
+def _optimal(values, actor, child, num_actions):
+    """[N, A] bool: the actions that nothing beats, at decisions."""
+    optimal = np.zeros((len(actor), num_actions), np.bool_)
+    for n in range(len(actor)):
+        if actor[n] >= 0:
+            best = -np.inf
+            for a in range(num_actions):
+                if child[n, a] >= 0:
+                    best = max(best, values[child[n, a], actor[n]])
+            for a in range(num_actions):
+                optimal[n, a] = child[n, a] >= 0 and values[child[n, a], actor[n]] >= best - TIE
+    return optimal

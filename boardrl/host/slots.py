@@ -1,0 +1,96 @@
+"""The compiled functions of a game, as a kernel sees them.
+
+A kernel is a module of Numba functions that works for every game: a search, a random player, a sweep over a
+table. It imports what it needs of a game from here, as in `from boardrl.host.slots import actor, legal, step`, and
+`host.specialise(kernel, facet)` gives a copy of the kernel with a game's own functions in the place of these.
+
+A position is a row: a contiguous vector of WORDS 64-bit words. `work` is scratch memory of WORK_WORDS words, one
+for each thread. Nothing is allocated and no size is checked. No output may share memory with an input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+WORDS = 1  # of a row
+WORK_WORDS = 1  # of a workspace
+NUM_PLAYERS = 1  # P
+NUM_ACTIONS = 1  # A
+MASK_WORDS = 1  # of what `legal` writes
+NUM_OUTCOMES = 0  # C
+MAX_STEPS = 1
+OBS_SIZE = 1  # numbers in an observation
+NUM_FEATURES = 0  # F
+NUM_SYMMETRIES = 1  # of the board, the identity included
+ROOM = 1  # rows that a buffer of `successors` must have at least
+TRUNCATED = 0  # the word of a workspace where `successors` counts what it left out for want of room
+
+
+def init(row: Any) -> None:
+    """Writes the first state."""
+    raise NotImplementedError
+
+
+def actor(row: Any, work: Any) -> int:
+    """The seat to act, CHANCE or TERMINAL."""
+    raise NotImplementedError
+
+
+def legal(row: Any, mask: Any, work: Any) -> None:
+    """Writes [MASK_WORDS] uint64: what the actor may do, a bit an action (boardrl.host.masks reads them)."""
+    raise NotImplementedError
+
+
+def chance(row: Any, probs: Any, work: Any) -> None:
+    """Writes [C] float32: probabilities of the outcomes."""
+    raise NotImplementedError
+
+
+def step(row: Any, move: Any, out: Any, work: Any) -> None:
+    """Writes the state after an action or an outcome into another row."""
+    raise NotImplementedError
+
+
+def act(row: Any, move: Any, out: Any, work: Any) -> None:
+    """What `step` does at a decision."""
+    raise NotImplementedError
+
+
+def settle(row: Any, move: Any, out: Any, work: Any) -> None:
+    """What `step` does at a chance node."""
+    raise NotImplementedError
+
+
+def successors(row: Any, buffer: Any, work: Any) -> int:
+    """Writes the rows that a player can move to into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
+
+    A lowered facet has a row for each legal action, in their order. A hand-written one may have whole turns of
+    several actions, and each row once, in the order that it finds best; where there can be more than M it counts
+    what it left out.
+    """
+    raise NotImplementedError
+
+
+def symmetric(row: Any, number: int, out: Any, work: Any) -> None:
+    """Writes the mirror image of that number, 0 being the row itself; only of games that offer `symmetric`."""
+    raise NotImplementedError
+
+
+def returns(row: Any, out: Any, work: Any) -> None:
+    """Writes [P] float32: what each player has got so far."""
+    raise NotImplementedError
+
+
+def observe(row: Any, player: int, out: Any, work: Any) -> None:
+    """Writes [OBS_SIZE] float32: the state as a player sees it."""
+    raise NotImplementedError
+
+
+def features(row: Any, player: int, out: Any, work: Any) -> None:
+    """Writes [F] float32: what a linear evaluation weighs; only of games that offer `features`."""
+    raise NotImplementedError
+
+
+def key(row: Any) -> int:
+    """64 well-mixed bits, the same for equal states."""
+    raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Matches and tournaments: who wins how often, ratings, and how sure they are."""

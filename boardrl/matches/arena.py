@@ -1,0 +1,252 @@
+"""Matches: who wins how often, from which seat, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from boardrl.errors import UserError
+from boardrl.game import Game
+from boardrl.matches import distinct_games, host_match, intervals
+from boardrl.matches.records import Batch, Played, Record
+from boardrl.play import rollout
+from boardrl.play.players import Playable, Player, make_all
+from boardrl.play.policy import Policy, distinct
+from boardrl.runs import progress
+from boardrl.system import machine
+
+MAX_LANES = 2048  # games side by side
+TURNS = 32  # in one call on the device; the progress bar moves in between
+
+Tick = Callable[[int], None]  # is told how many games are done
+
+
+class SeatScore(NamedTuple):
+    """How a player did from one seat."""
+
+    games: int
+    wins: int
+    win_rate: float
+    low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
+    high: float
+
+
+class Score(NamedTuple):
+    """How a player did in a match; a win is the sole best return, a draw a shared best one."""
+
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    win_rate: float
+    low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
+    high: float
+    points: float  # mean return
+    places: tuple[int, ...]  # [P] how often 1st, 2nd, ...; those who share places all get the best of them
+    seats: tuple[SeatScore, ...]  # [P]
+
+
+class Match(NamedTuple):
+    """The scores of a match, in the order in which the players were given."""
+
+    players: tuple[Score, ...]
+    num_games: int
+    seed: int
+    cut: int  # games that reached `max_steps` and were scored as they stood
+    distinct: int  # different games: other moves, or other seats
+    observations: float  # how many independent games the intervals rest on (boardrl.matches.distinct_games)
+
+
+def match(
+    game: Game[Any],
+    players: Sequence[Playable],
+    *,
+    num_games: int,
+    seed: int,
+    opening: int = 0,
+    bar: progress.Bar | None = None,
+    processes: int | None = None,
+    record: Record | None = None,
+) -> Match:
+    """Plays one lineup with the seats rotated: every player sits in every seat equally often.
+
+    If the number of games is not a multiple of P, no seat is taken more than once more than another.
+
+    Args:
+      players: Players, or texts, classes and functions that `players.make` takes.
+      opening: how many steps each game begins with in which any legal action is as likely; without them players
+        who leave nothing to chance play the same game again and again, where there are no dice.
+      record: gets the games as they finish, and may have some already.
+    """
+    num_players = game.spec.num_players
+    if len(players) != num_players:
+        more = "; a tournament takes any number from two on" if len(players) > num_players else ""
+        raise UserError(f"{game.spec.name} is played by {num_players}, but {len(players)} players were given{more}")
+    lineup = make_all(players, game)
+    seats = np.arange(num_players)
+    rotations = (seats[None, :] - seats[:, None]) % num_players
+    played = play(
+        game,
+        lineup,
+        rotations,
+        num_games=num_games,
+        seed=seed,
+        opening=opening,
+        tick=bar.update if bar else None,
+        resumed=bar.restart if bar else None,
+        processes=processes,
+        record=record,
+    )
+    return score(lineup, played, seed=seed)
+
+
+def score(players: Sequence[Player], played: Played, *, seed: int) -> Match:
+    """The scores of a match, or of the part of it that was played."""
+    scores = tuple(_score(player.name, index, played) for index, player in enumerate(players))
+    effective = distinct_games.effective(played.copies)
+    return Match(scores, len(played.cut), seed, int(played.cut.sum()), played.distinct, effective)
+
+
+def play(
+    game: Game[Any],
+    players: Sequence[Player],
+    arrangements: np.ndarray,
+    *,
+    num_games: int,
+    seed: int,
+    opening: int = 0,
+    tick: Tick | None = None,
+    resumed: Tick | None = None,
+    processes: int | None = None,
+    record: Record | None = None,
+) -> Played:
+    """Plays games in which players sit as the arrangements say, which take turns: game g has number g mod R.
+
+    Policies alone play in batches on device. Where a host player takes part, games are spread over processes.
+
+    Args:
+      arrangements: [R, P] which of the players sits where.
+      record: gets the games as they finish, and may have some already; `resumed` is told how many, if so.
+    """
+    if num_games < 1:
+        raise UserError(f"games={num_games} is no match; expected at least 1")
+    check_seed(seed)
+    if not 0 <= opening <= game.spec.max_steps:
+        most = f"{game.spec.max_steps:,}, the length of the longest game"
+        raise UserError(f"opening={opening} is no number of moves to begin with; expected 0 to {most}")
+    record = record or Record()
+    record.begin(arrangements, num_games)
+    tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
+    policies = [player.policy for player in players if player.policy]
+    if len(policies) == len(players):
+        lanes = _Lanes(game, policies, arrangements, num_games=num_games, opening=opening)
+        batch = record.restore_batch(lanes.start(), lanes.quota)
+        if batch.chunk:
+            resumed(record.num_over)
+        lanes.play(batch, seed=seed, tick=tick, record=record)
+    else:
+        if known := record.restore_games():
+            resumed(len(known))
+        host_match.play(game, players, seed=seed, opening=opening, tick=tick, processes=processes, record=record)
+    return record.played()
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that is none."""
+    if not 0 <= seed < 2**32:
+        raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
+
+
+class _Lanes:
+    """Games side by side on the device.
+
+    Every lane is given the number of its games beforehand, and all of them count. To stop at the first N games that
+    finish would favour short ones.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        policies: Sequence[Policy],
+        arrangements: np.ndarray,
+        *,
+        num_games: int,
+        opening: int,
+    ) -> None:
+        self.game, self.opening = game, opening
+        num_lanes = _num_lanes(num_games, len(arrangements))
+        self.quota = num_games // num_lanes + (np.arange(num_lanes) < num_games % num_lanes)  # [B]
+        self.policies, policy_of = distinct(policies)
+        self.seats = None
+        if len(self.policies) > 1:
+            seating = arrangements[np.arange(num_lanes) % len(arrangements)]
+            self.seats = rollout.spread(jnp.asarray(policy_of[seating], jnp.int32))
+
+    def start(self) -> Batch:
+        num_lanes = len(self.quota)
+        return Batch(rollout.start(self.game, num_lanes, courses=True), np.zeros(num_lanes, int), 0)
+
+    def play(self, batch: Batch, *, seed: int, tick: Tick, record: Record) -> None:
+        """Plays on until every lane has its games, and fills the record."""
+        lanes, done, chunk = batch
+        key = jax.random.key(seed)
+        while (done < self.quota).any():
+            arguments = (self.game, self.policies, self.seats, lanes, jax.random.fold_in(key, chunk))
+            if chunk == batch.chunk:
+                what = f"a match of {len(self.quota):,} games of {self.game.spec.name} at a time"
+                remedy = "give fewer games, or players with smaller nets"
+                machine.require_for(
+                    rollout.play, *arguments, what=what, remedy=remedy, num_turns=TURNS, opening=self.opening
+                )
+            lanes, ended = rollout.play(*arguments, num_turns=TURNS, opening=self.opening)
+            over = np.asarray(ended.over)  # [T, B]
+            nth = done + np.cumsum(over, axis=0) - 1  # [T, B] of a lane's games
+            turn, lane = (over & (nth < self.quota)).nonzero()
+            record.finish_many(lane + nth[turn, lane] * len(self.quota), ended, (turn, lane))
+            done = np.minimum(done + over.sum(axis=0), self.quota)
+            chunk += 1
+            record.reach(Batch(lanes, done, chunk))
+            tick(int(done.sum()))
+
+
+def _num_lanes(num_games: int, num_arrangements: int) -> int:
+    """R times a power of 2, so that few sizes are ever compiled and a lane keeps its arrangement."""
+    lanes = num_arrangements
+    while lanes < num_games and 2 * lanes <= MAX_LANES:
+        lanes *= 2
+    return lanes
+
+
+def _score(name: str, index: int, played: Played) -> Score:
+    """How one of the players did."""
+    num_games, num_players = played.seating.shape
+    seat = (played.seating == index).argmax(axis=1)  # [N]
+    mine = played.returns[np.arange(num_games), seat]
+    better = (played.returns > mine[:, None]).sum(axis=1)
+    equal = (played.returns == mine[:, None]).sum(axis=1)
+    won = (better == 0) & (equal == 1)
+    draws = int(((better == 0) & (equal > 1)).sum())
+    total = _seat_score(won, played.copies)
+    return Score(
+        name,
+        num_games,
+        total.wins,
+        draws,
+        num_games - total.wins - draws,
+        total.win_rate,
+        total.low,
+        total.high,
+        points=float(mine.mean(dtype=np.float64)) if num_games else 0.0,
+        places=tuple(int(n) for n in np.bincount(better, minlength=num_players)),
+        seats=tuple(_seat_score(won[seat == s], played.copies[seat == s]) for s in range(num_players)),
+    )
+
+
+def _seat_score(won: np.ndarray, copies: np.ndarray) -> SeatScore:
+    games, wins, effective = len(won), int(won.sum()), distinct_games.effective(copies)
+    return SeatScore(games, wins, wins / games if games else 0.0, *intervals.of_games(wins, games, effective))

@@ -1,0 +1,384 @@
+"""Games with players that only run on the host: one game at a time, spread over processes."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import json
+import multiprocessing.connection
+import sys
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from boardrl import registry, trust
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.matches.records import Record, Result
+from boardrl.play import players as players_
+from boardrl.play import rollout
+from boardrl.play.players import Player
+from boardrl.play.policy import Policy, distinct
+from boardrl.system import machine
+from boardrl.system.worker import Worker
+
+HOST = -1  # in place of a policy's number: a player that is asked on the host
+WORKER_BYTES = 200 << 20  # of a process that plays games, before it has loaded any player
+MOST_DEATHS = 3  # of processes over one game, before it is given up
+AHEAD = 64  # steps at most in one call of compiled code
+
+
+def play(
+    game: Game[Any],
+    players: Sequence[Player],
+    *,
+    seed: int,
+    opening: int = 0,
+    tick: Callable[[int], None],
+    processes: int | None = None,
+    record: Record,
+) -> None:
+    """Fills a record with the games that it lacks.
+
+    All randomness of a game derives from the seed and its index, and players are made anew from their texts, so
+    that the number of processes changes nothing but the time. A game or a player that has no text, and so
+    cannot be made elsewhere, is played in this process.
+    """
+    left = record.left()
+    if not left:
+        return
+    portable = all(player.text for player in players) and _is_registered(game)
+    processes = min(len(left), processes or machine.num_cores()) if portable else 1
+    if processes == 1:
+        results = _play_here(game, players, left, seed, opening)
+    else:
+        results = _play_elsewhere(game, players, left, seed, opening, processes)
+    with contextlib.closing(results):  # ends the processes at once if the match is interrupted
+        for index, result in results:
+            record.finish(index, result)
+            tick(record.num_counted)
+
+
+def _is_registered(game: Game[Any]) -> bool:
+    try:
+        return registry.make(registry.describe(game)) == game
+    except UserError:
+        return False
+
+
+def _play_here(
+    game: Game[Any], players: Sequence[Player], left: Sequence[tuple[int, np.ndarray]], seed: int, opening: int
+) -> Generator[tuple[int, Result]]:
+    lineup = [players_.remake(player, game) if player.text else player for player in players]
+    with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
+        policies = Policies(lineup)
+        for index, row in left:
+            seated = [lineup[number] for number in row]
+            result = play_game(game, seated, seed=seed, index=index, opening=opening, policies=policies)
+            yield index, result
+
+
+# --- one game ---------------------------------------------------------------------------------------------------------
+
+
+def play_game(
+    game: Game[Any],
+    seated: Sequence[Player],
+    *,
+    seed: int,
+    index: int,
+    opening: int = 0,
+    watch: Watch | None = None,
+    policies: Policies | None = None,
+) -> Result:
+    """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step.
+
+    Args:
+      policies: those of all who play in some game of a match, so that one program is compiled for all its lineups.
+    """
+    rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # the dice's, the seats'
+    for player in seated:
+        if player.host is not None:
+            player.host.reset()
+    table = _Table(game, seated, rngs, policies or Policies(seated))
+    now, steps, asked = _start(game), 0, False
+    while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
+        opens = steps < opening
+        if actor == CHANCE or (table.numbers[actor] != HOST and not opens):
+            now, made = table.advance(now, game.spec.max_steps - steps, dice_alone=opens, record=watch is not None)
+            steps += made.steps
+            if watch is not None:
+                made.tell(watch)
+            continue
+        legal = np.flatnonzero(now.legal)
+        if opens:
+            move = np.int32(rngs[0].choice(legal))
+        else:
+            had = rngs[1 + actor].bit_generator.state
+            move = _action(game, seated[actor], now, rngs[1 + actor])
+            asked |= rngs[1 + actor].bit_generator.state != had
+        before, now = now, _step(game, now, move, np.bool_(opens and len(legal) > 1))
+        steps += 1
+        if watch is not None:
+            watch(Made(actor, int(move), before.state, now))
+    first, second = map(int, now.course.moves)
+    returns = np.asarray(now.returns).tolist()
+    return Result(returns, actor != TERMINAL, first << 32 | second, bool(now.course.drawn), asked)
+
+
+class Made(NamedTuple):
+    """A step of a game, and what it led to."""
+
+    actor: int  # CHANCE or a seat
+    move: int  # an outcome or an action
+    before: Any  # the state that it was made in
+    after: _Position
+
+
+Watch = Callable[[Made], None]
+
+
+class _Position(NamedTuple):
+    """A state and what has to be known about it."""
+
+    state: Any
+    actor: Array
+    legal: Array
+    returns: Array
+    course: rollout.Course  # that led there
+
+
+class _Made(NamedTuple):
+    """Steps that were made in one call."""
+
+    steps: int
+    record: Any  # (actor, move, state before, position after) with a leading axis of AHEAD, or ()
+
+    def tell(self, watch: Watch) -> None:
+        actors, moves, before, after = jax.device_get(self.record)
+        for index in range(self.steps):
+            state, position = jax.tree.map(lambda leaf, index=index: leaf[index], (before, after))
+            watch(Made(int(actors[index]), int(moves[index]), state, position))
+
+
+class Policies:
+    """The policies of some players, without copies."""
+
+    def __init__(self, players: Sequence[Player]) -> None:
+        mine = [player for player in players if player.policy is not None]
+        mine.sort(key=lambda player: player.name)  # so that whoever sits where, it is the same compiled code
+        self.distinct, numbers = distinct([policy for player in mine if (policy := player.policy)])
+        self._numbers = {id(player): int(number) for player, number in zip(mine, numbers, strict=True)}
+
+    def number(self, player: Player) -> int:
+        """Which policy a player follows, or HOST."""
+        return self._numbers.get(id(player), HOST)
+
+
+class _Table:
+    """Plays what needs no host player, many steps in one call of compiled code, as each call has its price."""
+
+    def __init__(
+        self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator], policies: Policies
+    ) -> None:
+        self.game, self.rngs = game, rngs
+        self.policies = policies.distinct
+        self.numbers = np.array([policies.number(player) for player in seated], np.int32)  # [P]
+        seats = (self.numbers != HOST).nonzero()[0].tolist()
+        # [1 + P, AHEAD] drawn ahead from the streams of those who take part, the dice first.
+        self.uniform = np.zeros((len(rngs), AHEAD), np.float32)
+        for stream in [0] * bool(game.spec.num_outcomes) + [1 + seat for seat in seats]:
+            self.uniform[stream] = rngs[stream].random(AHEAD, np.float32)
+
+    def advance(self, now: _Position, left: int, *, dice_alone: bool, record: bool) -> tuple[_Position, _Made]:
+        """Plays on until a host player is to act (with the dice alone: any player), or for AHEAD or `left` steps."""
+        numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
+        steps = np.int32(min(left, AHEAD))
+        now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform)
+        taken = np.asarray(taken)
+        for stream in taken.nonzero()[0].tolist():
+            kept = self.uniform[stream, taken[stream] :]
+            self.uniform[stream] = np.concatenate([kept, self.rngs[stream].random(taken[stream], np.float32)])
+        return now, _Made(int(taken.sum()), made)
+
+
+def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Generator) -> Any:
+    assert player.host is not None
+    action = player.host.choose(game, jax.device_get(now.state), rng)
+    legal = np.flatnonzero(now.legal).tolist()
+    if isinstance(action, bool) or not isinstance(action, int | np.integer) or action not in legal:
+        raise UserError(f"player {player.name!r} chose {action!r}; expected one of the legal actions {legal}")
+    return np.int32(action)
+
+
+def _look(game: Game[Any], state: Any, course: rollout.Course) -> _Position:
+    return _Position(state, game.actor(state), game.legal(state), game.returns(state), course)
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _start(game: Game[Any]) -> _Position:
+    return _look(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES))
+
+
+@functools.partial(jax.jit, static_argnames="game")
+def _step(game: Game[Any], now: _Position, action: Array, drawn: Array) -> _Position:
+    return _look(game, game.step(now.state, action), now.course.after(rollout.move_code(True, action, drawn)))
+
+
+@functools.partial(jax.jit, static_argnames=("game", "record"))
+def _advance(
+    game: Game[Any],
+    record: bool,
+    policies: tuple[Policy, ...],
+    numbers: Array,
+    now: _Position,
+    steps: Array,
+    uniform: Array,
+) -> tuple[_Position, Array, Any]:
+    """(where it ended, [1 + P] how many numbers of each stream were taken, what was made)."""
+
+    def drawn(weights: Array, draw: Array) -> tuple[Array, Array]:
+        """([] the move, [] whether others were possible)."""
+        return rollout.sample(weights, draw), rollout.is_drawn(weights)
+
+    def roll(state: Any, draw: Array) -> tuple[Array, Array]:
+        return drawn(game.chance(state), draw)
+
+    def follow(policy: Policy, state: Any, draw: Array) -> tuple[Array, Array]:
+        return drawn(rollout.action_weights(game, policy.apply(policy.params, state), state), draw)
+
+    branches: list[Callable[[Any, Array], tuple[Array, Array]]] = [roll] if game.spec.num_outcomes else []
+    first = len(branches)
+    branches += [functools.partial(follow, policy) for policy in policies]
+
+    def goes_on(carry: tuple[_Position, Array, Any]) -> Array:
+        now, taken, _ = carry
+        number = numbers[jnp.maximum(now.actor, 0)]
+        return (taken.sum() < steps) & ((now.actor == CHANCE) | ((now.actor >= 0) & (number != HOST)))
+
+    def step(carry: tuple[_Position, Array, Any]) -> tuple[_Position, Array, Any]:
+        now, taken, made = carry
+        stream = jnp.maximum(now.actor, CHANCE) + 1
+        branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
+        move, others = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
+        after = _look(game, game.step(now.state, move), now.course.after(rollout.move_code(True, move, others)))
+        if record:
+            new = (now.actor, move, now.state, after)
+            made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)
+        return after, taken.at[stream].add(1), made
+
+    empty: Any = ()
+    if record:
+        one = (now.actor, jnp.int32(0), now.state, now)
+        empty = jax.tree.map(lambda leaf: jnp.zeros((AHEAD, *leaf.shape), leaf.dtype), one)
+    taken = jnp.zeros(uniform.shape[0], jnp.int32)
+    return jax.lax.while_loop(goes_on, step, (now, taken, empty))
+
+
+# --- other processes --------------------------------------------------------------------------------------------------
+
+
+def _play_elsewhere(
+    game: Game[Any],
+    players: Sequence[Player],
+    left: Sequence[tuple[int, np.ndarray]],
+    seed: int,
+    opening: int,
+    processes: int,
+) -> Generator[tuple[int, Result]]:
+    """Hands out one game at a time to each process; that of a process that dies is played again by a new one."""
+    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
+    task = {
+        "game": registry.describe(game),
+        "players": [player.text for player in players],
+        "seed": seed,
+        "opening": opening,
+        "trusted": trust.is_granted(),
+        "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
+    }
+    waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
+    busy: dict[Any, tuple[Worker, dict[str, Any]]] = {}  # by connection: who plays which game
+    deaths: collections.Counter[int] = collections.Counter()  # by game
+    with contextlib.ExitStack() as workers:
+
+        def start() -> Worker:
+            worker = Worker(f"{__name__}:work")
+            workers.callback(worker.close)
+            worker.send(task)
+            return worker
+
+        def hand_out(worker: Worker) -> None:
+            busy[worker.connection] = (worker, waiting[-1])
+            worker.send(waiting.pop())
+
+        for _ in range(processes):
+            hand_out(start())
+        while busy:
+            for connection in multiprocessing.connection.wait(list(busy)):
+                worker, asked = busy.pop(connection)
+                try:
+                    answer = worker.receive()
+                except EOFError:
+                    _report_death(worker, asked["index"], deaths)
+                    waiting.append(asked)
+                    hand_out(start())
+                    continue
+                if "mistake" in answer:
+                    raise UserError(answer["mistake"])
+                if waiting:
+                    hand_out(worker)
+                yield answer["index"], Result(*answer["result"])
+
+
+def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:
+    """Says that a game is to be played again, or that it is given up."""
+    deaths[index] += 1
+    how = worker.how_it_ended()
+    if deaths[index] >= MOST_DEATHS:
+        raise UserError(
+            f"game {index} of the match was given up: {MOST_DEATHS} processes in a row died while they played it, and "
+            f"the last one {how}; what they printed is above, and --processes=1 plays in the command's own process"
+        )
+    print(f"warning: a process of the match {how}; game {index} is played again", file=sys.stderr)
+
+
+def work(connection: Any) -> None:
+    """What a worker does: plays games by their index until nobody asks for more."""
+    task = json.loads(connection.recv_bytes())
+    jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
+    jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
+
+    def send(message: Any) -> None:
+        sys.stdout.flush()  # what players print is not lost when this process is killed
+        with contextlib.suppress(OSError):  # the parent is gone
+            connection.send_bytes(json.dumps(message).encode())
+
+    try:
+        game = registry.make(task["game"])
+        with trust.granted(task["trusted"]):
+            lineup = players_.make_all(task["players"], game)
+        policies = Policies(lineup)
+        while asked := _next_game(connection):
+            seated = [lineup[number] for number in asked["seating"]]
+            result = play_game(
+                game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"], policies=policies
+            )
+            send({"index": asked["index"], "result": result})
+    except UserError as error:
+        send({"mistake": str(error)})
+    except Exception as error:
+        traceback.print_exc()
+        send({"mistake": f"a process of the match failed: {type(error).__name__}: {error}; its traceback is above"})
+
+
+def _next_game(connection: Any) -> dict[str, Any] | None:
+    try:
+        return json.loads(connection.recv_bytes())
+    except (EOFError, OSError):  # the parent is done, or gone
+        return None

@@ -1,0 +1,1 @@
+"""Playing games: lanes of games side by side, policies, players by name."""

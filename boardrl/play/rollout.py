@@ -1,0 +1,334 @@
+"""Playing many games at once: the only place where chance is sampled."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.sharding import NamedSharding, PartitionSpec
+
+from boardrl.game import CHANCE, TERMINAL, Game, acting, one_hot, select, settling
+from boardrl.play.policy import Policy, Uniform
+
+SHORT = 16  # the longest axis along which `sample` does without a cumsum
+BLOCK = 32  # entries that `sample` and `sample_evenly` take together
+BITS = 32  # of a word
+CERTAIN = 1e-6  # what is less likely than this does not count as possible
+MULTIPLIERS = (0x9E3779B1, 0x85EBCA77)  # odd, of two hashes of a game's moves
+
+
+class Course(NamedTuple):
+    """The moves of a game so far, as far as is needed to tell which games repeat others."""
+
+    moves: tuple[Array, Array]  # two [] uint32: hashes of all moves, actions and outcomes
+    drawn: Array  # [] bool: a move was drawn at random where others were possible
+
+    def after(self, code: Array) -> Course:
+        """The course with another move, given by its `move_code`; elementwise."""
+        mixed = [(had ^ code) * jnp.uint32(multiplier) for had, multiplier in zip(self.moves, MULTIPLIERS, strict=True)]
+        first, second = (
+            jnp.where(code == 0, had, hashed ^ (hashed >> 15)) for had, hashed in zip(self.moves, mixed, strict=True)
+        )
+        return Course((first, second), self.drawn | (code % 2 == 1))
+
+
+def move_code(made: Array | bool, move: Array, drawn: Array) -> Array:
+    """[] uint32: a move and whether others could have been drawn; 0 if none was made."""
+    code = 2 * (move.astype(jnp.uint32) + 1) + drawn.astype(jnp.uint32)
+    return jnp.where(made, code, jnp.uint32(0))
+
+
+NO_MOVES = Course((np.uint32(0), np.uint32(0)), np.bool_(False))  # type: ignore[arg-type]
+
+
+class Lanes(NamedTuple):
+    """B games under way; a finished one is replaced by a new one."""
+
+    state: Any  # [B] states
+    steps: Array  # [B] int32: actions and outcomes since the game began
+    course: Course | None = None  # [B] where somebody asks which games repeat others
+
+
+class Ended(NamedTuple):
+    """Which games ended in a turn, and how."""
+
+    over: Array  # [B] bool: finished or cut
+    cut: Array  # [B] bool: reached `max_steps` without an end
+    returns: Array  # [B, P]: meaningful where over
+    length: Array  # [B] int32: steps of the game: meaningful where over
+    course: Course | None = None  # [B] where the lanes have one
+
+
+def start(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
+    """B fresh games, spread over all local devices as far as B can be divided among them."""
+    return spread(fresh(game, num_lanes, courses=courses))
+
+
+def fresh(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
+    """B fresh games on one device, with their courses if those are asked for."""
+    one = (game.init(), NO_MOVES if courses else None)
+    state, course = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (num_lanes, *leaf.shape)), one)
+    return Lanes(state, jnp.zeros(num_lanes, jnp.int32), course)
+
+
+def spread(batch: Any) -> Any:
+    """The same arrays with their first axis shared out over the local devices; inside jit too."""
+    size = jax.tree.leaves(batch)[0].shape[0]
+    devices = jax.local_devices()
+    count = max(d for d in range(1, len(devices) + 1) if size % d == 0)
+    if count == 1:
+        return batch
+    mesh = jax.sharding.Mesh(devices[:count], ("lanes",))
+    return jax.device_put(batch, NamedSharding(mesh, PartitionSpec("lanes")))
+
+
+def sample(weights: Array, uniform: Array) -> Array:
+    """[] int32 index drawn in proportion to [N] weights by a number in [0, 1): the inverse of the running sum.
+
+    The first index whose running sum exceeds the drawn share has a positive weight, so that what has weight 0
+    is never drawn.
+    """
+    if weights.shape[0] <= SHORT:  # a cumsum along so short an axis is several times slower than single additions
+        running = jnp.stack(list(itertools.accumulate(weights[index] for index in range(weights.shape[0]))))
+        return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
+    if weights.shape[0] <= BLOCK * BLOCK:
+        return _sample_block(weights, uniform)
+    running = jnp.cumsum(weights)
+    return (running <= uniform * running[-1]).sum(dtype=jnp.int32)
+
+
+def is_drawn(weights: Array) -> Array:
+    """[] whether a draw in proportion to [N] weights has several possible results."""
+    if weights.shape[0] <= SHORT:  # for the same reason as in `sample`
+        single = [weights[index].astype(jnp.float32) for index in range(weights.shape[0])]
+        total, most = functools.reduce(jnp.add, single), functools.reduce(jnp.maximum, single)
+    else:
+        total, most = weights.sum(dtype=jnp.float32), weights.max().astype(jnp.float32)
+    return total - most > CERTAIN * total
+
+
+def _sample_block(weights: Array, uniform: Array) -> Array:
+    """`sample` by blocks: first a block, then an entry of it; a CPU is many times faster at that than at a cumsum."""
+    num_blocks = -(-weights.shape[0] // BLOCK)
+    blocks = _filled(weights, num_blocks * BLOCK).reshape(num_blocks, BLOCK)
+    sums = blocks.sum(1)
+    running = _running_sum(sums)
+    drawn = uniform * running[-1]
+    passed = running <= drawn
+    block = passed.sum(dtype=jnp.int32)
+    inner = _running_sum(jax.lax.dynamic_index_in_dim(blocks, block, keepdims=False))
+    # Rounding must lead neither past the block's end nor to a leading entry of weight 0.
+    rest = jnp.clip(drawn - jnp.where(passed, sums, 0.0).sum(), 0.0, jnp.nextafter(inner[-1], jnp.float32(0)))
+    return block * BLOCK + (inner <= rest).sum(dtype=jnp.int32)
+
+
+def sample_evenly(mask: Array, uniform: Array) -> Array:
+    """[] int32 index of one of the true entries of an [N] mask, each as likely, drawn by a number in [0, 1)."""
+    if mask.shape[0] <= SHORT:
+        return sample(mask.astype(jnp.float32), uniform)
+    # Columns of up to 32 entries become words, in which the k-th bit is found without a running sum.
+    num_columns = BLOCK * -(-mask.shape[0] // (BLOCK * BITS))
+    num_rows = -(-mask.shape[0] // num_columns)
+    table = _filled(mask, num_rows * num_columns).reshape(num_rows, num_columns)
+    row = jnp.arange(num_rows, dtype=jnp.uint32)
+    words = jnp.where(table, jnp.uint32(1) << row[:, None], jnp.uint32(0)).sum(0, dtype=jnp.uint32)
+    counts = jax.lax.population_count(words).astype(jnp.float32)
+    running = _running_sum(counts)
+    drawn = jnp.floor(uniform * running[-1])
+    passed = running <= drawn
+    column = passed.sum(dtype=jnp.int32)
+    rest = (drawn - jnp.where(passed, counts, 0.0).sum()).astype(jnp.int32)
+    word = jnp.where(one_hot(column, num_columns), words, jnp.uint32(0)).sum(dtype=jnp.uint32)
+    up_to_row = jax.lax.population_count(word & ((jnp.uint32(2) << row) - jnp.uint32(1))).astype(jnp.int32)
+    return column + num_columns * (up_to_row <= rest).sum(dtype=jnp.int32)
+
+
+def _filled(values: Array, size: int) -> Array:
+    """[size] the values, then zeros. A pad would do, but is fused into what follows and makes that twice as slow."""
+    return jnp.concatenate([values, jnp.zeros(size - values.shape[0], values.dtype)])
+
+
+def _running_sum(values: Array) -> Array:
+    """[N] float32: for a short axis a product with a triangle is faster than a cumsum."""
+    size = values.shape[0]
+    return jnp.matmul(values, jnp.triu(jnp.ones((size, size), jnp.float32)), precision=jax.lax.Precision.HIGHEST)
+
+
+def settle_chance(game: Game[Any], state: Any, uniform: Array) -> Any:
+    """The state after its dice have fallen, if it waits for dice."""
+    return _settle_chance(game, state, uniform)[0]
+
+
+def _settle_chance(game: Game[Any], state: Any, uniform: Array) -> tuple[Any, Array]:
+    """`settle_chance`, and the code of the outcome."""
+    weights = game.chance(state)
+    outcome = sample(weights, uniform)
+    waits = game.actor(state) == CHANCE
+    after = select(waits, settling(game)(state, outcome), state)
+    return after, move_code(waits, outcome, is_drawn(weights))
+
+
+def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
+    """Throws the dice in every lane that waits for them, and says [B] which did; `axis` as in `end_games`."""
+    waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
+    step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0), (axis, 0))
+    return _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform)), waits
+
+
+def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> Lanes:
+    """The lanes after [B] some of them have moved; `step` gives the states of all, and [B] the codes of the moves."""
+    asked = lanes.course is not None
+
+    def move(lanes: Lanes) -> tuple[Any, Array | None]:
+        state, code = step(lanes)
+        return state, code if asked else None
+
+    def stay(lanes: Lanes) -> tuple[Any, Array | None]:
+        return lanes.state, jnp.zeros(moves.shape, jnp.uint32) if asked else None
+
+    # A branch, which XLA on a CPU does not look into: it would compute the new state anew for all that follows.
+    state, code = jax.lax.cond(moves.any(), move, stay, Lanes(lanes.state, lanes.steps))
+    course = lanes.course.after(code) if lanes.course is not None and code is not None else None
+    return Lanes(state, lanes.steps + moves.astype(jnp.int32), course)
+
+
+def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
+    """[] a legal action drawn from a softmax over [A] logits."""
+    return sample(action_weights(game, logits, state), uniform)
+
+
+def action_weights(game: Game[Any], logits: Array, state: Any) -> Array:
+    """[A] weights of the actions in a draw from a softmax over [A] logits: 0 for illegal ones, at most 1."""
+    legal = game.legal(state)
+    masked = jnp.where(legal, logits, -jnp.inf)
+    top = masked.max()
+    # Where a policy rules out every legal action, all of them are as good.
+    return jnp.where(jnp.isfinite(top), jnp.exp(masked - top), legal.astype(masked.dtype))
+
+
+def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, Ended]:
+    """Replaces what is over by new games; `axis` is where the games lie in the states."""
+    actor = jax.vmap(game.actor, axis)(lanes.state)
+    cut = (lanes.steps >= game.spec.max_steps) & (actor != TERMINAL)
+    over = cut | (actor == TERMINAL)
+    returns = jax.vmap(game.returns, axis)(lanes.state)
+    state = jax.vmap(select, (0, None, axis), axis)(over, game.init(), lanes.state)
+    course = lanes.course and jax.vmap(select, (0, None, 0))(over, NO_MOVES, lanes.course)
+    ended = Ended(over, cut, returns, lanes.steps, lanes.course)
+    return Lanes(state, jnp.where(over, 0, lanes.steps), course), ended
+
+
+def turn(
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int = 0
+) -> tuple[Lanes, Ended]:
+    """One roll of the dice where one is due, then one decision where one is due, in every lane.
+
+    Args:
+      seats: [B, P] int32, which policy sits where; None if there is only one.
+      opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
+    """
+    lanes, ended = _turn(game, policies, seats, _turned(game, lanes), key, opening=opening)
+    return _turned_back(game, lanes), ended
+
+
+def _turn(
+    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
+) -> tuple[Lanes, Ended]:
+    """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
+    num_lanes, axis = lanes.steps.shape[0], _axis(game)
+    if game.spec.num_outcomes:
+        uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
+        lanes, _ = roll(game, lanes, uniform_chance, axis=axis)
+    else:
+        uniform_choice = jax.random.uniform(key, (num_lanes,))
+    due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
+
+    def decide(lanes: Lanes) -> tuple[Any, Array]:
+        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
+        opens = lanes.steps < opening if opening else None
+        step = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
+        return step(lanes.state, due, seats, uniform_choice, opens)
+
+    return end_games(game, _move_where(due, lanes, decide), axis=axis)
+
+
+def _axis(game: Game[Any]) -> int:
+    """The axis along which the games lie while many turns are played; everywhere else they come first."""
+    return -1 if getattr(game, "lanes_last", False) else 0
+
+
+def _turned(game: Game[Any], lanes: Lanes) -> Lanes:
+    """The lanes with the games along `_axis`."""
+    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes)
+
+
+def _turned_back(game: Game[Any], lanes: Lanes) -> Lanes:
+    """The lanes with the games first again, and shared out over the devices."""
+    return spread(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes))
+
+
+def _decide(
+    game: Game[Any],
+    policies: Sequence[Policy],
+    state: Any,
+    due: Array,
+    seat_of: Array | None,
+    uniform: Array,
+    opens: Array | None,
+) -> tuple[Any, Array]:
+    """The state after its actor's move if one is due, and that move's code; where it `opens` the game, it is any."""
+    logits = policies[0].apply(policies[0].params, state)
+    if seat_of is not None and len(policies) > 1:
+        sitting = jnp.where(jnp.arange(game.spec.num_players) == game.actor(state), seat_of, 0).sum()
+        for index, policy in enumerate(policies[1:], 1):
+            logits = jnp.where(sitting == index, policy.apply(policy.params, state), logits)
+    if opens is not None:
+        logits = jnp.where(opens, jnp.zeros_like(logits), logits)
+    # Even play needs no softmax, which costs as much as the rules of a game with many actions.
+    evenly = len(policies) == 1 and isinstance(policies[0].apply, Uniform)
+    if evenly:
+        weights = game.legal(state)
+        action = sample_evenly(weights, uniform)
+    else:
+        weights = action_weights(game, logits, state)
+        action = sample(weights, uniform)
+    after = select(due, acting(game)(state, action), state)
+    return after, move_code(due, action, is_drawn(weights))
+
+
+@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"))
+def play(
+    game: Game[Any],
+    policies: tuple[Policy, ...],
+    seats: Array | None,
+    lanes: Lanes,
+    key: Array,
+    *,
+    num_turns: int,
+    opening: int = 0,
+) -> tuple[Lanes, Ended]:
+    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
+    step = functools.partial(_turn, game, policies, seats, opening=opening)
+    lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
+    return _turned_back(game, lanes), ended
+
+
+@functools.partial(jax.jit, static_argnames=("game", "num_turns"), donate_argnames="lanes")
+def count_steps(
+    game: Game[Any], policies: tuple[Policy, ...], lanes: Lanes, key: Array, *, num_turns: int
+) -> tuple[Lanes, Array]:
+    """Plays as `play` does, with the first policy in all seats, and keeps only [] the number of steps made."""
+
+    def count(carry: tuple[Lanes, Array], key_turn: Array) -> tuple[tuple[Lanes, Array], None]:
+        before, total = carry
+        after, ended = _turn(game, policies, None, before, key_turn, opening=0)
+        return (after, total + (ended.length - before.steps).sum()), None
+
+    (lanes, total), _ = jax.lax.scan(count, (_turned(game, lanes), jnp.int32(0)), jax.random.split(key, num_turns))
+    return _turned_back(game, lanes), total

@@ -1,0 +1,251 @@
+"""The learning curve of a run: strength with its interval, loss and speed over the games trained."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boardrl.runs.log_rows import POPULATION
+from boardrl.runs.run_directory import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
+
+COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
+INK, PALE = "#2b2d42", "#b8bcc8"
+LONGEST_NAME = 36  # characters of a label
+MAX_POINTS = 2000  # of one line: more than the picture has pixels for
+
+
+def write(run: Run, printed: Printed) -> None:
+    """Replaces learning_curve.png."""
+    title = f"{run.config['algo']} on {run.config['game']}, seed {run.config['seed']}"
+    picture = learning_curve(run.logs["metrics.jsonl"], run.logs["speed.jsonl"], title, printed)
+    run.write("learning_curve.png", picture)
+
+
+def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, printed: Printed) -> bytes:
+    """A PNG of three panels that share the axis of games, with the papers' win rates as broken lines."""
+    figure = _figure(title, (8, 8))
+    axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
+    draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")], printed)
+    train = [row for row in metrics if row["kind"] == "train"]
+    draw_progress(axes[1], train)
+    draw_line(axes[2], [row["games"] for row in speed], [row["games_per_second"] for row in speed], "games/s")
+    axes[2].set_ylim(bottom=0)
+    axes[2].set_xlabel("games trained", color=INK)
+    for ax in axes:
+        _tidy(ax)
+    axes[2].xaxis.set_major_formatter(short)
+    axes[2].yaxis.set_major_formatter(short)
+    axes[2].set_xlim(left=0)
+    figure.align_ylabels(axes)
+    figure.subplots_adjust(
+        left=0.1, right=0.97, top=0.93, bottom=0.07, hspace=0.12
+    )  # a layout engine takes longer than the drawing
+    return _png(figure)
+
+
+def strength_curve(metrics: Sequence[Row], title: str, printed: Printed, *, by_seat: bool = False) -> bytes:
+    """A PNG of the strength alone."""
+    figure = _figure(title, (8, 4.5))
+    ax = figure.subplots()
+    draw_strength(ax, metrics, printed, by_seat=by_seat)
+    ax.set_xlabel("games trained", color=INK)
+    ax.set_xlim(left=0)
+    ax.xaxis.set_major_formatter(short)
+    _tidy(ax)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.9, bottom=0.12)
+    return _png(figure)
+
+
+def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> bytes:
+    """A PNG of panels side by side; a row has the games trained, the opponent, and a mean with its interval."""
+    figure = _figure(title, (4 * len(panels), 4))
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    axes[0].set_ylabel(label, color=INK)
+    for ax, (name, rows) in zip(axes, panels.items(), strict=True):
+        for index, opponent in enumerate(dict.fromkeys(row["opponent"] for row in rows)):
+            mine = [row for row in rows if row["opponent"] == opponent]
+            games, mean, low, high = ([row[k] for row in mine] for k in ("games", "mean", "low", "high"))
+            colour = COLOURS[index % len(COLOURS)]
+            ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
+            ax.plot(games, mean, color=colour, linewidth=1.8, marker="o", markersize=3, label=opponent)
+        ax.axhline(0, color=PALE, linewidth=1)
+        ax.set_title(name, color=INK, fontsize=10)
+        ax.set_xlabel("games trained", color=INK)
+        ax.set_xlim(left=0)
+        ax.xaxis.set_major_formatter(short)
+        _tidy(ax)
+    axes[0].legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+    figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.13, wspace=0.18)
+    return _png(figure)
+
+
+def ratings(players: Sequence[Row], title: str) -> bytes:
+    """A PNG of ratings with their intervals; a row has a name, `rating`, `low` and `high`."""
+    height = 1.3 + 0.3 * len(players)
+    figure = _figure(title, (8, height))
+    ax = figure.subplots()
+    draw_ratings(ax, players)
+    _tidy(ax)
+    ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
+    figure.subplots_adjust(left=0.36, right=0.97, top=1 - 0.5 / height, bottom=0.55 / height)
+    return _png(figure)
+
+
+def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
+    """A dot and a line for its interval in a row of its own for each player, the best on top."""
+    rows = sorted(players, key=lambda row: row["rating"])
+    for place, row in enumerate(rows):
+        low, high = row["low"], row["high"]
+        ax.plot([low, high], [place, place], color=COLOURS[0], linewidth=2.2, solid_capstyle="round")
+        ax.plot(row["rating"], place, color=COLOURS[0], marker="o", markersize=5)
+        number = f"{row['rating']:.0f}"
+        ax.annotate(number, (high, place), (6, 0), textcoords="offset points", va="center", fontsize=8, color=INK)
+    ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.set_xlabel("rating (Elo scale, mean 1500) with its 95 % interval", color=INK)
+    ax.margins(x=0.08)
+
+
+def _shortened(name: str) -> str:
+    """A player's name, its middle left out where it is long."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+
+
+def points_curve(
+    x: Sequence[float],
+    y: Sequence[float],
+    title: str,
+    printed: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x_label: str,
+    y_label: str,
+) -> bytes:
+    """A PNG of one measured line, with the points of papers that lie within it as crosses."""
+    figure = _figure(title, (8, 4.5))
+    ax = figure.subplots()
+    ax.plot(x, y, color=COLOURS[0], linewidth=1.5, marker="o", markersize=3, label="ours")
+    for (name, points), colour in zip(printed.items(), COLOURS[1:], strict=False):
+        inside = [point for point in points if point[0] <= max(x)]
+        if inside:
+            ax.plot(*zip(*inside, strict=True), color=colour, marker="x", linestyle="none", label=name)
+    ax.set_xlabel(x_label, color=INK)
+    ax.set_ylabel(y_label, color=INK)
+    ax.xaxis.set_major_formatter(short)
+    ax.yaxis.set_major_formatter(short)
+    ax.set_xlim(left=0)
+    ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+    _tidy(ax)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.9, bottom=0.12)
+    return _png(figure)
+
+
+def _figure(title: str, size: tuple[float, float]) -> Figure:
+    # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, dpi=110)
+    figure.suptitle(title, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
+    return figure
+
+
+def _tidy(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(PALE)
+    ax.tick_params(colors=INK, labelsize=9)
+    ax.grid(axis="y", color=PALE, alpha=0.35, linewidth=0.7)
+    ax.set_axisbelow(True)
+
+
+def _png(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    picture = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(picture)
+    return picture.getvalue()
+
+
+def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: bool = False) -> None:
+    """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot; `by_seat` makes the
+    band reach from the seat with the fewest wins to that with the most."""
+    ax.set_ylabel("win rate, from the worst to the best seat" if by_seat else "win rate", color=INK)
+    ax.set_ylim(-0.02, 1.02)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    for index, opponent in enumerate(dict.fromkeys(row["opponent"] for row in rows)):
+        colour = COLOURS[index % len(COLOURS)]
+        mine = sorted((row for row in rows if row["opponent"] == opponent), key=lambda row: row["games"])
+        games, rate, low, high = (np.array([row[k] for row in mine]) for k in ("games", "win_rate", "low", "high"))
+        if by_seat:
+            low, high = (np.array([extreme(row["seats"]) for row in mine]) for extreme in (min, max))
+        ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(
+            games, rate, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"vs {opponent}  {rate[-1]:.1%}"
+        )
+        for paper, share in printed.get(opponent, {}).items():
+            label = f"vs {opponent}  {share:.0%} in {paper}"
+            ax.axhline(share, color=colour, linestyle="--", linewidth=1.2, alpha=0.7, label=label)
+        for row in mine:
+            if row["kind"] == "final":
+                ax.errorbar(
+                    row["games"],
+                    row["win_rate"],
+                    yerr=[[max(row["win_rate"] - row["low"], 0)], [max(row["high"] - row["win_rate"], 0)]],
+                    color=colour,
+                    marker="o",
+                    markersize=6,
+                    capsize=4,
+                )
+    if rows:
+        ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9)
+
+
+def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """Every value pale, their running mean over a 30th of the whole on top."""
+    ax.set_ylabel(label, color=INK)
+    if len(x) == 0:
+        return
+    stride = -(-len(x) // MAX_POINTS)
+    ax.plot(x[::stride], y[::stride], color=PALE, linewidth=0.8)
+    width = max(1, len(y) // 30)
+    ax.plot(x[::stride], running_mean(np.asarray(y, float), width)[::stride], color=INK, linewidth=1.6)
+
+
+def draw_progress(ax: Axes, rows: Sequence[Row]) -> None:
+    """The loss; or, of a population, the points of its best, mean and worst member."""
+    if not rows or "loss" in rows[0]:
+        rows = [row for row in rows if "loss" in row]
+        draw_line(ax, [row["games"] for row in rows], [row["loss"] for row in rows], "loss")
+        return
+    rows = [row for row in rows if all(name in row for name in POPULATION)]
+    games = [row["games"] for row in rows]
+    ax.set_ylabel("points a game", color=INK)
+    stride = -(-len(games) // MAX_POINTS)
+    for name, colour in zip(POPULATION, COLOURS, strict=False):
+        values = running_mean(np.array([row[name] for row in rows], float), len(rows) // 60)
+        ax.plot(games[::stride], values[::stride], color=colour, linewidth=1.4, label=name)
+    ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=9, ncols=len(POPULATION))
+
+
+def running_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """[N] mean of each value and the up to `width` on either side of it that exist, as many left as right."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    index = np.arange(len(values))
+    reach = np.minimum(np.minimum(index, index[::-1]), width)
+    return (sums[index + reach + 1] - sums[index - reach]) / (2 * reach + 1)
+
+
+def short(value: float, _: object = None) -> str:
+    """1500 as '1.5k', 2000000 as '2M'."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"

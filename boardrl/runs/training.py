@@ -1,0 +1,427 @@
+"""The loop that every algorithm shares: updates, metrics, evaluation, checkpoints, progress.
+
+An algorithm is a module with
+    Config                                 frozen dataclass of settings, with `games` and `opponents` at least
+    TrainState                             NamedTuple of arrays, all finite, with `games` and `updates` at least
+    check(config, game)                    UserError if the settings or the game's kind do not fit
+    init(config, game, key)                the first TrainState
+    update(config, game, opponents, state)   the next TrainState and scalar metrics: 'loss' among them, or 'best',
+                                           'mean' and 'worst' of a population
+    policy(config, game, state)            the greedy player of what was learned
+and, where they are needed,
+    player(config, game, state)            the host player that plays in matches in place of the policy, as search does;
+                                           None: the policy plays
+    describe(config, game, state)          {name: value} of what was learned, for the report
+    ON_HOST = True                         `update` cannot be traced, or calls compiled functions: it is called as it is
+    games_per_update(config)               how many games an update plays, where that is fixed: then the last update
+                                           plays those that are left, and exactly `games` are played
+    SCHEDULE                               settings of the Schedule that suit it
+    PRESETS                                {name: {setting: value}}, the settings of papers
+    check_state(config, game, state)       ValueError if the arrays of a checkpoint are no state that can be used, where
+                                           their dtypes and shapes do not say so
+An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
+seed and the settings: the loop evaluates only after a multiple of `log_every` updates, and only by counts of games; it
+ends there too, unless the number of games of an update is fixed. The clock decides about checkpoints alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.sharding import NamedSharding, PartitionSpec
+
+from boardrl import options
+from boardrl.config import setting
+from boardrl.errors import Exhausted, UserError
+from boardrl.game import Game
+from boardrl.play.players import Player
+from boardrl.play.policy import Policy
+from boardrl.runs import checkpoint, log_rows, plots, report, run_checkpoint
+from boardrl.runs.checkpoint import Damaged
+from boardrl.runs.progress import Bar, track
+from boardrl.runs.run_directory import Run
+from boardrl.system import interrupt, machine
+from boardrl.system.interrupt import Interrupted, Interrupts
+
+MOST_COUNT = 2**31 - 1  # that fits what devices count with
+COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and some more end in the last update
+DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How often the loop does what beside training."""
+
+    log_every: int = setting(10, "updates averaged in one line of metrics.jsonl")
+    evaluate_every: int = setting(0, "games of training between two evaluations; 0: a 20th of --games")
+    evaluate_games: int = setting(1000, "games of an evaluation against each opponent")
+    final_games: int = setting(10000, "games of the evaluation at the end against each opponent")
+    evaluate_against: str = setting("random", "opponents, joined by commas: each takes all other seats in turn")
+    evaluate_opening: int = setting(
+        0, "moves at random that each game of an evaluation begins with: players who leave nothing to chance need some"
+    )
+    checkpoint_every: float = setting(60.0, "seconds between checkpoints; each evaluation and the end make one too")
+    keep_checkpoints: int = setting(3, "newest checkpoints that are kept")
+
+    def __post_init__(self) -> None:
+        least = {"evaluate_every": 0, "evaluate_opening": 0, "checkpoint_every": 0}
+        for field in dataclasses.fields(self):
+            value, bound = getattr(self, field.name), least.get(field.name, 1)
+            if field.name != "evaluate_against" and not value >= bound:
+                raise UserError(f"--{field.name}={value} is too small: expected at least {bound}")
+
+    def resolve(self, num_games: int) -> Schedule:
+        """The same with numbers in place of what depends on the length of the training."""
+        return dataclasses.replace(self, evaluate_every=self.evaluate_every or max(1, num_games // 20))
+
+
+class Strength(NamedTuple):
+    """How a policy did in one seat against an opponent in all others."""
+
+    opponent: str
+    played: int  # games
+    win_rate: float  # with its 95 % interval
+    low: float
+    high: float
+    points: float  # mean return
+    wins: int
+    draws: int
+    losses: int
+    seats: tuple[float, ...]  # [P] win rate from each
+    seed: int  # of the match
+
+
+class Evaluate(Protocol):
+    """Matches of what was learned against each opponent; `bar` can show how far they have come."""
+
+    def __call__(self, player: Player, *, num_games: int, seed: int, bar: Bar) -> Sequence[Strength]: ...
+
+
+class Task(NamedTuple):
+    """What is learned, how, and against whom it is measured."""
+
+    algorithm: Any  # the module
+    config: Any  # its Config
+    game: Game[Any]
+    opponents: tuple[Policy, ...]  # who take seats in training
+    evaluate: Evaluate
+    schedule: Schedule
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """How a session of training ended."""
+
+    state: Any  # the TrainState
+    strengths: Sequence[Strength]  # of the final evaluation
+    interrupted: bool
+    exhausted: str = ""  # why it ended before `config.games` games, if it did
+
+
+class Diverged(UserError):
+    """The numbers have left the finite."""
+
+
+# Settings that decide how much memory is used.
+SIZES = ("lanes", "window", "hidden", "capacity", "batch", "entries", "population", "islands", "games_per_generation")
+
+
+def check_size(task: Task, say: Callable[[str], None]) -> None:
+    """Refuses a training that does not fit into memory, and warns of rules that take long to compile.
+
+    Nothing is allocated for that: JAX knows the shapes of a TrainState without making one. It is there twice, as each
+    update makes the next state from the last, beside the observations of one update in an algorithm that has lanes.
+    """
+    config, game = task.config, task.game
+    if config.games >= COUNTABLE:
+        raise UserError(f"--games={config.games} cannot be counted; expected less than {COUNTABLE:,}")
+    state = jax.eval_shape(lambda: task.algorithm.init(config, game, jax.random.key(0)))
+    needs = {}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(state):
+        name = jax.tree_util.keystr(path, simple=True, separator=".")
+        needs[f"{name} {leaf.dtype.name}{list(leaf.shape)}"] = 2 * machine.tree_bytes(leaf)
+    turns = getattr(config, "lanes", 0) * getattr(config, "window", 0) + getattr(config, "batch", 0)
+    needs[f"observations of {turns:,} turns"] = turns * 4 * math.prod(game.spec.obs_shape)
+    final = task.schedule.final_games
+    needs[f"results of {final:,} games"] = final * 16 * game.spec.num_players
+    machine.require(
+        sum(needs.values()),
+        f"this training of {game.spec.name}, of which {max(needs, key=lambda name: needs[name])} is the largest part,",
+        _smaller(task),
+        free=machine.free_device_memory(),
+    )
+    for name, value in {**dataclasses.asdict(task.schedule), **dataclasses.asdict(config)}.items():
+        if isinstance(value, int) and abs(value) > MOST_COUNT:
+            raise UserError(f"--{name}={value} is out of range: expected at most {MOST_COUNT:,}")
+    if warning := machine.compile_warning(game):
+        say(f"note: {warning}")
+
+
+def _smaller(task: Task) -> str:
+    """What to do where a training does not fit into memory."""
+    sizes = {name: getattr(task.config, name) for name in SIZES if hasattr(task.config, name)}
+    sizes["final_games"] = task.schedule.final_games
+    return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
+
+
+def train(task: Task, run: Run) -> Outcome:
+    """Trains until `config.games` games have ended, from the newest checkpoint of the run if there is one."""
+    with (
+        interrupt.keeping(lambda: _kept(run)),
+        track("train", task.config.games, "games") as bar,
+        Interrupts(bar.say) as interrupts,
+    ):
+        session = _Session(task, run, bar, interrupts)
+        try:
+            session.train()
+            strengths = session.evaluate(final=True)
+        except Interrupted:
+            session.save()
+            session.write_report("interrupted")  # the plot of the last evaluation is good enough
+            return Outcome(session.state, (), interrupted=True)
+        except Diverged as divergence:
+            session.show(f"stopped: {divergence}")
+            raise
+        session.show(f"ended early: {session.exhausted}" if session.exhausted else "finished")
+        return Outcome(session.state, strengths, interrupted=False, exhausted=session.exhausted)
+
+
+def _kept(run: Run) -> str:
+    """What is there to go on from when the process has to end at once."""
+    return f"kept is the checkpoint of update {run.newest():,}; to go on: {report.resume_command(run)}"
+
+
+class _Session:
+    """The loop from a start or a checkpoint to an end."""
+
+    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts) -> None:
+        self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
+        first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
+        self.shardings = shardings(first)
+        restored = run.restore(first, bar.say, check=self._check_restored)
+        state, place = restored or (first, {"rows": [], "evaluated": -1})
+        self.updates, self.games = int(state.updates), int(state.games)
+        # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.
+        self.state = jax.tree.map(jnp.copy, _put(state, self.shardings))
+        # The place of the loop between two lines of metrics; checkpoints keep it too.
+        self.rows: list[dict[str, float]] = place["rows"]  # metrics of each update since the last line
+        self.evaluated: int = place["evaluated"]  # games at the last evaluation, -1 before the first
+        self.note = _note(report.latest(run))
+        self.exhausted = ""  # why nothing more can be learned
+        self.compiled = False
+        self.seconds, self.games_timed = 0.0, 0  # since the last line
+        self.next_save = self.next_show = 0.0
+        bar.restart(self.games)
+        self.save()
+
+    def train(self) -> None:
+        """Goes on until enough games have ended, or nothing more can be learned."""
+        every = self.task.schedule.resolve(self.task.config.games).evaluate_every
+        while not self.exhausted and self.updates_left():
+            if not self.rows and self.games // every > self.evaluated // every:
+                self.evaluate()
+            self.advance()
+            if len(self.rows) == self.task.schedule.log_every:
+                self.log()
+            if self.interrupts.asked:
+                raise Interrupted
+            if time.monotonic() >= self.next_save:
+                self.save()
+        if self.rows:
+            self.log()
+        self.save()
+
+    def updates_left(self) -> int:
+        """How many updates there are until the line of metrics is full or training ends; 0 at its end."""
+        config, in_line = self.task.config, self.task.schedule.log_every - len(self.rows)
+        games = config.games - self.games
+        if hasattr(self.task.algorithm, "games_per_update"):
+            return max(min(-(-games // self.task.algorithm.games_per_update(config)), in_line), 0)
+        return in_line if self.rows or games > 0 else 0
+
+    def advance(self) -> None:
+        """Updates until a line of metrics is full, or sooner if a checkpoint is due.
+
+        The device works on one update while the metrics of the one before are looked at.
+        """
+        began, games_before = time.monotonic(), self.games
+        num_left = self.updates_left() if self.compiled else 1
+        previous = None
+        while num_left:
+            try:
+                self.state, metrics = self.update()
+            except Exhausted as reason:
+                self.exhausted = str(reason)
+                break
+            if previous is not None:
+                self._take(previous)
+            previous = metrics
+            num_left -= 1
+            if self.interrupts.asked or time.monotonic() >= self.next_save:
+                break
+        if previous is not None:
+            self._take(previous)
+        if self.compiled:
+            self.seconds += time.monotonic() - began
+            self.games_timed += self.games - games_before
+        else:
+            self.compiled = True
+            self.bar.restart(self.games)
+
+    def update(self) -> tuple[Any, dict[str, Any]]:
+        """The state after one more update, and its metrics."""
+        task = self.task
+        arguments = (task.config, task.game, task.opponents, self.state)
+        if getattr(task.algorithm, "ON_HOST", False):
+            state, metrics = task.algorithm.update(*arguments)
+            # A copy, as the next update may reuse the memory of this one's state before the metrics are looked at.
+            return state, {**metrics, "games": jnp.copy(state.games)}
+        update, places = task.algorithm.update, self.shardings
+        if not self.compiled:
+            what = f"an update of this training of {task.game.spec.name}"
+            machine.require_for(_update, update, *arguments, what=what, remedy=_smaller(task), shardings=places)
+        return _update(update, *arguments, shardings=places)
+
+    def log(self) -> None:
+        """Writes the mean of the metrics since the last line."""
+        means = {name: math.fsum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
+        count = {"updates": self.updates, "games": self.games}
+        self.run.log("metrics.jsonl", {"kind": "train", **count, **means})
+        if self.seconds > 0:
+            rate = self.games_timed / self.seconds
+            self.run.log("speed.jsonl", {**count, "seconds": self.seconds, "games_per_second": rate})
+        self.rows, self.seconds, self.games_timed = [], 0.0, 0
+
+    def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
+        """Plays against each opponent, with a seed that follows from the run's seed and the update."""
+        task = self.task
+        player = self._player()
+        num_games = task.schedule.final_games if final else task.schedule.evaluate_games
+        seed = int(np.random.SeedSequence([task.seed, self.updates, final]).generate_state(1)[0])
+        with self.interrupts.breakable():
+            strengths = task.evaluate(player, num_games=num_games, seed=seed, bar=self.bar)
+        for strength in strengths:
+            count = {"updates": self.updates, "games": self.games}
+            self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
+        self.note = _note(report.latest(self.run))
+        if not final:
+            self.evaluated = self.games
+            self.bar.say(f"{self.games:,} games: {self.note}")
+            self.save()
+            if time.monotonic() >= self.next_show:
+                self.show("under way")
+        return strengths
+
+    def _player(self) -> Player:
+        """What was learned, as it plays in matches."""
+        task = self.task
+        host = task.algorithm.player(task.config, task.game, self.state) if hasattr(task.algorithm, "player") else None
+        if host is not None:
+            self.save()  # so that other processes can make the same player
+            return Player("learned", host=host, text=str(self.run.checkpoints / str(self.run.newest())))
+        # On the host, as matches choose devices of their own.
+        return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
+
+    def _check_restored(self, state: Any, place: Mapping[str, Any]) -> None:
+        """Raises Damaged for what the loop cannot go on from."""
+        run_checkpoint.check_state(self.task.algorithm, self.task.config, self.task.game, state)
+        rows, evaluated = place.get("rows"), place.get("evaluated")
+        if type(evaluated) is not int or not -1 <= evaluated < COUNTABLE:
+            raise Damaged("its last evaluation is no number of games")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise Damaged("its metrics since the last line are no rows")
+        same = all(row.keys() == rows[0].keys() and log_rows.has_progress(row) for row in rows)
+        numbers = all(map(log_rows.is_number, itertools.chain.from_iterable(row.values() for row in rows)))
+        if not same or not numbers or len(rows) >= self.task.schedule.log_every:
+            raise Damaged("its metrics since the last line are no rows")
+
+    def save(self) -> None:
+        """Writes a checkpoint of finite numbers."""
+        state = jax.device_get(self.state)
+        if (name := checkpoint.first_non_finite(state)) is not None:
+            self._diverge(name, "not finite")
+        place = {"rows": self.rows, "evaluated": self.evaluated}
+        self.run.save(state, place=place, keep=self.task.schedule.keep_checkpoints)
+        self.next_save = time.monotonic() + self.task.schedule.checkpoint_every
+
+    def show(self, status: str) -> None:
+        """Refreshes the plot and the report."""
+        began = time.monotonic()
+        plots.write(self.run, getattr(self.task.game, "printed", {}))
+        self.write_report(status)
+        now = time.monotonic()
+        self.next_show = now + DRAWING_SHARE * (now - began)
+
+    def write_report(self, status: str) -> None:
+        task, learned = self.task, None
+        if hasattr(task.algorithm, "describe"):
+            learned = task.algorithm.describe(task.config, task.game, self.state)
+        report.write(self.run, task.game, status=status, learned=learned)
+
+    def _take(self, metrics: Any) -> None:
+        """Looks at the metrics of one update, which may have to be waited for."""
+        row = {name: float(value) for name, value in jax.device_get(metrics).items()}
+        self.updates += 1
+        self.games = int(row.pop("games"))
+        for name, value in row.items():
+            if not math.isfinite(value):
+                self._diverge(name, value)
+        self.rows.append(row)
+        shown = next(name for name in ("loss", "best") if name in row)
+        self.bar.update(self.games, f"{shown} {row[shown]:.4g}  {self.note}")
+
+    def _diverge(self, name: str, value: Any) -> NoReturn:
+        raise Diverged(
+            f"{name} became {value} at update {self.updates}; the last good checkpoint is of update "
+            f"{self.run.newest()}: start a new run with a lower learning rate or other settings"
+        )
+
+
+def _note(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The strengths of an evaluation for the progress bar."""
+    rates = [[100 * row[name] for name in ("win_rate", "low", "high")] for row in rows]
+    named = zip(rows, rates, strict=True)
+    return "  ".join(f"vs {row['opponent']} {rate:.1f} % [{low:.1f}, {high:.1f}]" for row, (rate, low, high) in named)
+
+
+def shardings(state: Any) -> tuple[NamedSharding, ...]:
+    """Where the leaves of a state stay: what lies spread over a mesh as it is, all else on every device of it.
+
+    Fixed, so that a resumed run computes with the same partial sums, and in the same order, as one that was
+    never stopped.
+    """
+    leaves = jax.tree.leaves(state)
+    named = [leaf.sharding for leaf in leaves if isinstance(leaf.sharding, NamedSharding)]
+    mesh = named[0].mesh if named else jax.sharding.Mesh(jax.local_devices()[:1], ("lanes",))
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    return tuple(leaf.sharding if isinstance(leaf.sharding, NamedSharding) else everywhere for leaf in leaves)
+
+
+def _put(state: Any, places: tuple[NamedSharding, ...]) -> Any:
+    return jax.device_put(state, jax.tree.unflatten(jax.tree.structure(state), places))
+
+
+@functools.partial(jax.jit, static_argnames=("update", "config", "game", "shardings"), donate_argnames="state")
+def _update(
+    update: Any,
+    config: Any,
+    game: Game[Any],
+    opponents: tuple[Policy, ...],
+    state: Any,
+    *,
+    shardings: tuple[NamedSharding, ...],
+) -> tuple[Any, dict[str, Array]]:
+    """An algorithm's update whose result lies where its input lay, and the games ended so far as one more metric."""
+    state, metrics = update(config, game, opponents, state)
+    places = jax.tree.unflatten(jax.tree.structure(state), shardings)
+    return jax.lax.with_sharding_constraint(state, places), {**metrics, "games": state.games}

@@ -1,0 +1,1 @@
+"""The process and the machine: memory and cores, signals, workers, files and caches."""

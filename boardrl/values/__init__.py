@@ -1,0 +1,1 @@
+"""Value functions: nets, weighted features, and files of their weights."""

@@ -1,0 +1,183 @@
+"""Nets by name: `mlp`, `conv(channels=32,layers=3)`, `residual(channels=32)`, `package.module:Class(width=32)`.
+
+A net is a flax.linen module that maps one observation, not a batch, to [num_outputs] numbers: one for each player in
+td_lambda, one for each action in dqn, or one for the action that it is shown. `mlp` is shown all entries as one vector.
+Every other net is shown the observation in its own shape [..., C]; in games where a net must be told its seat, P more
+entries on the last axis say which it is, the same everywhere: P constant planes of a board, P more entries of a vector.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import importlib
+import types
+import typing
+from typing import Any, Literal
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl import options, trust
+from boardrl.errors import UserError
+from boardrl.options import Option
+from boardrl.values.nets import ACTIVATIONS, MLP, Activation
+
+HELP = (
+    "mlp, conv(channels=32,layers=3), residual(channels=32,blocks=3), or a flax module of one's own as "
+    "package.module:Class(option=value)"
+)
+KERNEL = (3, 3)
+
+
+class Conv(nn.Module):
+    """3×3 convolutions over a board [H, W, C], then dense layers."""
+
+    num_outputs: int
+    hidden: tuple[int, ...] = ()
+    activation: Activation = "relu"
+    channels: int = 32
+    layers: int = 3
+
+    @nn.compact
+    def __call__(self, board: Array) -> Array:
+        x = _board(board, "conv")
+        for _ in range(self.layers):
+            x = ACTIVATIONS[self.activation](nn.Conv(self.channels, KERNEL)(x))
+        return MLP(self.hidden, self.num_outputs, self.activation)(x)
+
+
+class Residual(nn.Module):
+    """A 3×3 convolution over a board [H, W, C], blocks x ← f(x + conv f(conv x)), then dense layers (He et al. 2016).
+
+    Without normalisation; instead each block begins as x ← f(x), so that deep nets train from the first step.
+    """
+
+    num_outputs: int
+    hidden: tuple[int, ...] = ()
+    activation: Activation = "relu"
+    channels: int = 32
+    blocks: int = 3
+
+    @nn.compact
+    def __call__(self, board: Array) -> Array:
+        activate = ACTIVATIONS[self.activation]
+        x = activate(nn.Conv(self.channels, KERNEL)(_board(board, "residual")))
+        for _ in range(self.blocks):
+            y = activate(nn.Conv(self.channels, KERNEL)(x))
+            x = activate(x + nn.Conv(self.channels, KERNEL, kernel_init=nn.initializers.zeros)(y))
+        return MLP(self.hidden, self.num_outputs, self.activation)(x)
+
+
+NETS: dict[str, Any] = {"mlp": MLP, "conv": Conv, "residual": Residual}
+
+
+def make(text: str, num_outputs: int, *, hidden: tuple[int, ...], activation: Activation) -> nn.Module:
+    """The net of a text.
+
+    Args:
+      num_outputs: how many numbers it must give; a module of one's own is told where it has a field of that name.
+      hidden: units of the dense layers that nets of ours end in.
+      activation: between the layers of nets of ours.
+    """
+    name, rest = options.split_call(text)
+    cls, owner = find(name), f"net {name!r}"
+    own = cls not in NETS.values()
+    fixed = {"num_outputs": num_outputs} | ({} if own else {"hidden": hidden, "activation": activation})
+    takes = [option for option in _fields(cls) if own or option.name not in fixed]
+    given = options.parse(rest, [option for option in takes if option.name != "num_outputs"], owner)
+    for key, value in given.items():
+        if not own and value < 1:
+            raise UserError(f"{owner} has {key}={value}: expected at least 1")
+    names = {field.name for field in dataclasses.fields(cls)}
+    try:
+        return cls(**given, **{key: value for key, value in fixed.items() if key in names})
+    except Exception as error:  # whatever a user's own class raises
+        raise UserError(f"{owner} cannot be made: {_first_line(error)}; give its options in parentheses") from error
+
+
+def find(name: str) -> Any:
+    """The class of a name: ours, or one that is imported, which a stored setting may ask for in trusted runs only."""
+    if name in NETS:
+        return NETS[name]
+    trust.check(name)
+    return _import(name)
+
+
+@functools.cache
+def _import(name: str) -> Any:
+    module_name, colon, class_name = name.partition(":")
+    if not colon:
+        near = difflib.get_close_matches(name, NETS, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UserError(f"unknown net {name!r}{hint}; known nets: {', '.join(NETS)} and package.module:Class")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"net {name!r} cannot be loaded: {error}; is its file on the PYTHONPATH?") from error
+    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        raise UserError(f"net {name!r} is not a flax.linen Module; write it as class {class_name}(flax.linen.Module)")
+    return found
+
+
+def check(text: str, module: nn.Module, seen: jax.ShapeDtypeStruct, num_outputs: int) -> None:
+    """Refuses a net that does not map what it is shown to [num_outputs] numbers, in one sentence."""
+    what = f"net {text!r}, shown an array of shape {seen.shape},"
+    try:
+        variables = jax.eval_shape(module.init, jax.random.key(0), seen)
+        outputs = jax.eval_shape(module.apply, variables, seen)
+    except UserError:
+        raise
+    except Exception as error:  # whatever a user's own module raises
+        raise UserError(f"{what} fails: {type(error).__name__}: {_first_line(error)}; correct its __call__") from error
+    if list(variables) != ["params"]:
+        raise UserError(
+            f"net {text!r} has variables {', '.join(variables) or 'of no kind'}, expected params alone: others, such "
+            "as running means, are not updated in training"
+        )
+    if not isinstance(outputs, jax.ShapeDtypeStruct) or outputs.shape != (num_outputs,) or outputs.dtype != jnp.float32:
+        gives = jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", outputs)
+        raise UserError(
+            f"{what} gives {gives}, expected float32[{num_outputs}]; a field `num_outputs: int` is told how many"
+        )
+
+
+def _board(board: Array, name: str) -> Array:
+    if board.ndim != 3:
+        raise UserError(
+            f"net {name!r} needs a board [height, width, planes] and is shown an array of shape {board.shape}; "
+            "give --net=mlp, or choose with --encoding (td_lambda) or --inputs (dqn) what has that shape"
+        )
+    return board
+
+
+def _fields(cls: type) -> list[Option]:
+    """The fields of a module that can be written as text, other than those that flax adds."""
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception:  # names that only a type checker sees
+        hints = {}
+    found = []
+    for field in dataclasses.fields(cls):
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        kind = hints.get(field.name, type(default))
+        if field.init and field.name not in ("parent", "name") and _is_text(kind):
+            shown = "none, so it must be given" if default is dataclasses.MISSING else default
+            found.append(Option(field.name, kind, shown))
+    return found
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether `boardrl.options` reads values of a type."""
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType, tuple):
+        parts = [part for part in typing.get_args(kind) if part not in (type(None), ...)]
+        return bool(parts) and all(_is_text(part) for part in parts)
+    return origin is Literal or kind in (int, float, bool, str)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__

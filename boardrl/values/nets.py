@@ -1,0 +1,178 @@
+"""Value networks: an observation in, one number per player out."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Literal, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from boardrl.game import Game, Spec, one_hot
+from boardrl.values.return_scale import Scale
+
+Activation = Literal["relu", "tanh", "sigmoid"]
+ACTIVATIONS = {"relu": nn.relu, "tanh": nn.tanh, "sigmoid": nn.sigmoid}
+
+
+class Sparse(NamedTuple):
+    """An array that is 0 but for a few entries: Σ_k weight_k e_{place_k}, where places may repeat."""
+
+    places: Array  # [K] int32
+    weights: Array  # [K] float32
+
+    def dense(self, size: int) -> Array:
+        """[size] the array itself."""
+        return jnp.zeros(size, jnp.float32).at[self.places].add(self.weights, mode="promise_in_bounds")
+
+
+class MLP(nn.Module):
+    """Dense layers with one activation between them."""
+
+    hidden: tuple[int, ...]
+    num_outputs: int
+    activation: Activation = "relu"
+
+    def setup(self) -> None:
+        self.layers = [nn.Dense(units) for units in (*self.hidden, self.num_outputs)]
+
+    def __call__(self, x: Array | Sparse) -> Array:
+        first, *others = self.layers
+        if isinstance(x, Sparse):
+            # Row by row: many times faster than a product with an array that is mostly 0.
+            table = first.variables["params"]
+            y = table["bias"]
+            for k in range(x.places.shape[0]):
+                y += x.weights[k] * table["kernel"].at[x.places[k]].get(mode="promise_in_bounds")
+        else:
+            y = first(x.ravel())
+        for layer in others:
+            y = layer(ACTIVATIONS[self.activation](y))
+        return y
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueNet:
+    """A net that sees a state from one seat and values it for every seat.
+
+    The net's k-th output belongs to the player k seats after the one who looks, so that in a game that is
+    the same from every seat (one that has `rotate`) all seats share what is learned. In other games the net
+    is also told which seat it sits in. With `fixed_seats` output k is seat k's, whoever looks.
+    """
+
+    game: Game[Any]
+    module: nn.Module  # such as an MLP; see `boardrl.values.named_nets` for what others are shown
+    encoding: str = ""  # one that the game offers, in place of `observe`
+    fixed_seats: bool = False
+    separate: bool = False  # a fraction for each player even where returns have a fixed sum
+
+    def init(self, key: Array) -> Any:
+        return self.module.init(key, self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
+
+    @property
+    def seen(self) -> jax.ShapeDtypeStruct:
+        """What the module is shown."""
+        return jax.eval_shape(lambda: self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
+
+    @property
+    def num_inputs(self) -> int:
+        """I, how many entries the net is shown."""
+        return math.prod(self._shape) + (self.game.spec.num_players if self._told_its_seat else 0)
+
+    def inputs(self, state: Any, player: Array) -> Array | Sparse:
+        """[I] what the net is shown, as a Sparse where the game gives one and the net takes it."""
+        sparse = isinstance(self.module, MLP) and hasattr(self.game, "observe_sparsely")
+        if sparse and not self.encoding and not self._told_its_seat:
+            return Sparse(*self.game.observe_sparsely(state, player))  # type: ignore[attr-defined]
+        seen = self._observe(state, player).ravel().astype(jnp.float32)
+        if not self._told_its_seat:
+            return seen
+        return jnp.concatenate([seen, one_hot(player, self.game.spec.num_players).astype(seen.dtype)])
+
+    def dense(self, inputs: Array | Sparse) -> Array:
+        """[I] the same as one array."""
+        return inputs.dense(self.num_inputs) if isinstance(inputs, Sparse) else inputs
+
+    def shaped(self, inputs: Array | Sparse) -> Array | Sparse:
+        """The inputs as the module is shown them: to all but an MLP in the shape of the observation."""
+        if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
+            return inputs
+        if not self._told_its_seat:
+            return inputs.reshape(self._shape)
+        num_players = self.game.spec.num_players
+        board = inputs[:-num_players].reshape(self._shape)
+        seat = jnp.broadcast_to(inputs[-num_players:], (*self._shape[:-1], num_players))
+        return jnp.concatenate([board, seat], -1)
+
+    def logits(self, params: Any, inputs: Array | Sparse, player: Array) -> Array:
+        """[P] in seat order."""
+        outputs = self.module.apply(params, self.shaped(inputs))
+        assert isinstance(outputs, Array)
+        if self.fixed_seats:
+            return outputs
+        turns = [jnp.roll(outputs, shift) for shift in range(self.game.spec.num_players)]
+        return jax.lax.select_n(player, *turns)
+
+    def shares(self, logits: Array) -> Array:
+        """[P] in [0, 1]: shares of one cake where returns have a fixed sum, a fraction for each player otherwise."""
+        apart = self.separate or self.game.spec.return_sum is None
+        return jax.nn.sigmoid(logits) if apart else jax.nn.softmax(logits)
+
+    def expected(self, params: Any, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order; shares of a fixed sum may give one player more than it can get."""
+        return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, player), player)))
+
+    def __call__(self, params: Any, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order, within what a player can get."""
+        return self.game.spec.within_returns(self.expected(params, state, player))
+
+    @property
+    def _told_its_seat(self) -> bool:
+        return not self.fixed_seats and getattr(self.game, "rotate", None) is None
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return jax.eval_shape(self._observe, self.game.init(), jnp.int32(0)).shape
+
+    def _observe(self, state: Any, player: Array) -> Array:
+        if self.encoding:
+            return self.game.encodings[self.encoding](self.game, state, player)  # type: ignore[attr-defined]
+        return self.game.observe(state, player)
+
+
+class ScaledParams(NamedTuple):
+    """Parameters of a Scaled net."""
+
+    net: Any
+    scale: Scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+    """A ValueNet together with the learned range of returns that its outputs are shares of."""
+
+    net: ValueNet
+
+    def __call__(self, params: ScaledParams, state: Any, player: Array) -> Array:
+        """[P] expected returns in seat order, within what a player can get."""
+        expected = self.net.expected(params.net, state, player)
+        return self.net.game.spec.within_returns(params.scale.apply(expected))
+
+
+def to_returns(spec: Spec, shares: Array) -> Array:
+    """[P] returns: r = low + share · (sum − P low), or r = low + share · (high − low) without a fixed sum."""
+    return (spec.min_return + shares * _scale(spec)).astype(jnp.float32)
+
+
+def from_returns(spec: Spec, returns: Array) -> Array:
+    """[P] shares: the inverse of `to_returns`."""
+    return (returns - spec.min_return) / _scale(spec)
+
+
+def _scale(spec: Spec) -> float:
+    if spec.return_sum is None:
+        return spec.max_return - spec.min_return
+    return spec.return_sum - spec.num_players * spec.min_return

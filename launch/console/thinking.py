@@ -1,0 +1,59 @@
+"""Players that are asked on another thread, so that Ctrl-C is heard at once while they think."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from boardrl.game import Game
+from boardrl.play.players import HostPlayer
+
+LOOK_SECONDS = 0.2
+GRACE_SECONDS = 1.0  # that a player who is told to stop is waited for
+
+Tell = Callable[[float], None]  # is told from time to time how many seconds a player has thought
+
+
+class Thinking:
+    """A host player that plays as another, and whose thought Ctrl-C ends.
+
+    Search runs in compiled code that holds no lock and can be stopped. What cannot be stopped, such as a user's own
+    loop, is left behind on a thread that ends with the process.
+    """
+
+    def __init__(self, host: HostPlayer, tell: Tell) -> None:
+        self.host, self._tell = host, tell
+
+    def reset(self) -> None:
+        self.host.reset()
+
+    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+        found: list[int] = []
+        failed: list[BaseException] = []
+        done = threading.Event()
+
+        def think() -> None:
+            try:
+                found.append(self.host.choose(game, state, rng))
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                done.set()
+
+        began = time.monotonic()
+        threading.Thread(target=think, daemon=True).start()
+        try:
+            while not done.wait(LOOK_SECONDS):
+                self._tell(time.monotonic() - began)
+        except KeyboardInterrupt:
+            if hasattr(self.host, "stop"):
+                self.host.stop()
+                done.wait(GRACE_SECONDS)
+            raise
+        if failed:
+            raise failed[0]
+        return found[0]

@@ -1,0 +1,54 @@
+"""Holds the compiled rules of a game to its rules in JAX: random games on the first, every position asked of the other.
+
+    python -m launch.dev.check_host --game=ludo:rules=sdu_java --rolls=1000000
+
+Exit code 0 if there is not one difference, 1 if there is, 2 if the command is mistaken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+
+from boardrl import host, registry
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.host import random_games
+from boardrl.runs import progress
+from boardrl.testing import host_check
+from launch import cli
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    game: str = setting("", "the game with its options, like ludo:rules=sdu_java")
+    rolls: int = setting(1_000_000, "how many rolls to compare; steps, where a game has no chance")
+    seed: int = setting(0, "the same seed compares the same positions")
+
+
+def main(settings: Settings) -> None:
+    game = registry.make(settings.game)
+    if settings.rolls < 1 or not 0 <= settings.seed < 2**31:
+        raise UserError(f"--rolls={settings.rolls} --seed={settings.seed}: expected 1 or more, and 0 to {2**31 - 1}")
+    with progress.track("comparing", settings.rolls, "rolls") as bar:
+        agreement = host_check.compare(game, num_rolls=settings.rolls, seed=settings.seed, bar=bar)
+    print(f"{settings.game}: {agreement.steps:,} steps, {agreement.rolls:,} rolls, {agreement.games:,} games compared")
+    for name, count in agreement.differences.items():
+        print(f"  {name:8} {count:,} differences")
+    print(f"  random play on the compiled rules: {_speed(settings):,.0f} rolls (or steps) a second of one core")
+    if any(agreement.differences.values()):
+        sys.exit(1)
+
+
+def _speed(settings: Settings) -> float:
+    game = registry.make(settings.game)
+    kernel = host.specialise(random_games, host.of(game))
+    kernel.count(1, settings.seed)  # compiles
+    began = time.process_time()  # what other programs take of the core does not count
+    steps, rolls, _ = kernel.count(500_000, settings.seed)
+    return (rolls or steps) / (time.process_time() - began)
+
+
+if __name__ == "__main__":
+    cli.run(main, Settings)

@@ -1,0 +1,267 @@
+"""Kills training with SIGKILL at random moments, resumes it, and compares it bit for bit with a run never stopped.
+
+  python -m launch.dev.check_resume --kills=100
+  python -m launch.dev.check_resume --kills=10 --learners=dqn,tdleaf --seed=3
+
+For each learner one small run trains without a stop and keeps a checkpoint of every update. Others with the same
+settings are killed while they start, while they write a checkpoint, or at any moment, and resumed. After every kill the
+newest checkpoint has to be whole and equal to that of the same update in the first run, and so has metrics.jsonl up to
+there; after the last one the run has to end with the same weights and metrics. Exit code 1 if anything differs; the
+runs are kept then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import jax
+import rich.table
+
+from boardrl import config, options, registry
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.runs import checkpoint, progress
+from boardrl.runs import run_directory as runs
+from boardrl.system import atomic_files
+from launch import cli, learners
+from launch.console import output
+
+Moment = Literal["start", "writing", "any"]
+MOMENTS: Sequence[Moment] = ("start", "writing", "writing", "any", "any")  # as likely as they stand here
+PATIENCE = 300.0  # seconds for a process to come as far as it should, on a machine that is busy with other work
+SPREAD = 1.0  # seconds of training, at most, between the sign that was waited for and the kill
+INSTANT = 0.02  # the same while a checkpoint is written
+
+# Settings under which an update takes a few milliseconds, and a run some 100 updates.
+MEASURED = {"seed": 7, "log_every": 7, "evaluate_games": 1, "final_games": 4, "evaluate_against": "random"}
+BY_SEARCH = {"game": "jumper:size=3", "depth": 1, "kilobytes": 256, "batch": 2, "evaluate_every": 100, "final_games": 1}
+RUNS: dict[str, dict[str, Any]] = {
+    "td_lambda": {
+        "game": "pig:players=3,target=10", "games": 700, "lanes": 8, "window": 4, "hidden": 8, "evaluate_every": 200,
+        "opponents": "random",
+    },
+    "dqn": {
+        "game": "tic_tac_toe", "games": 350, "lanes": 4, "window": 6, "hidden": 8, "capacity": 200, "warm_up": 40,
+        "batch": 16, "learning_steps": 2, "copy_every": 5, "steps": 2, "evaluate_every": 100,
+    },
+    "q_table": {
+        "game": "pig:target=9", "games": 1000, "entries": 2048, "games_per_update": 10, "epsilon_end": 0.2,
+        "evaluate_every": 300,
+    },
+    "q_strategies": {
+        "game": "pig:players=3,target=10", "games": 350, "lanes": 4, "window": 8, "hidden": 8, "evaluate_every": 100,
+        "strategies": "hold(total=1),hold(total=9)",
+    },
+    "tdleaf": {**BY_SEARCH, "games": 200},
+    "gradient_fit": {**BY_SEARCH, "games": 300},
+    "genetic": {
+        "game": "pig:target=10", "genome": "weights(hidden=3)", "games": 640, "population": 4, "parents": 2,
+        "children": 2, "games_per_generation": 8, "islands": 2, "migrate_every": 3, "evaluate_every": 200,
+    },
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    kills: int = setting(100, "how many, shared out over the learners")
+    learners: str = setting("", f"which of {', '.join(RUNS)}, joined by commas; empty: all")
+    seed: int = setting(0, "decides about the moments, as far as the machine lets it")
+    folder: str = setting("", "where the runs go and stay; empty: a temporary folder, removed if all are equal")
+
+
+class Found(NamedTuple):
+    """What the kills of one learner led to."""
+
+    kills: int
+    restarts: int  # runs that had to be begun anew, as they were killed before anything was written
+    finished: int  # runs that came to their end
+    differences: list[str]
+
+
+def main(asked: Config) -> None:
+    if asked.kills < 1:
+        raise UserError(f"--kills={asked.kills} is too few; expected at least 1")
+    names = options.split(asked.learners) or learners.names()
+    for name in names:
+        learners.load(name)
+        if name not in RUNS:
+            raise UserError(f"learner {name!r} has no settings of a small run; add them to RUNS of {__name__}")
+    folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_resume-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    table = rich.table.Table("learner", "kills", "begun anew", "runs finished", "different")
+    differences: list[str] = []
+    with progress.track("checking", asked.kills, "kills") as bar:
+        done = 0
+        for number, name in enumerate(names):
+            kills = (asked.kills - done) // (len(names) - number)
+            found = check(name, kills, folder / name, asked.seed, bar.rest(done))
+            done += kills
+            table.add_row(name, *(str(part) for part in (*found[:3], len(found.differences))))
+            differences += found.differences
+    output.console().print(table)
+    if differences:
+        print("\n".join([*differences, f"the runs are in {folder}"]))
+        sys.exit(1)
+    if not asked.folder:
+        shutil.rmtree(folder)
+    print(f"{asked.kills} of {asked.kills} kills: equal to a run that was never stopped, bit for bit")
+
+
+def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.Bar) -> Found:
+    """Kills one learner so often, in as many runs as that takes."""
+    rng = random.Random(f"{name} {seed}")
+    whole = folder / "whole"
+    flags = _flags({"algo": name, **MEASURED, **RUNS[name]})
+    with Training([*flags, f"--run={whole}", "--checkpoint_every=0", "--keep_checkpoints=1000000"]) as process:
+        _expect_success(process)
+    reference = Reference(whole)
+    done, restarts, finished, differences = 0, 0, 0, []
+    startup = 4.0  # seconds until a process writes its first checkpoint, as measured below
+    path = folder / "killed-0"
+    while True:
+        resumes = (path / "config.json").exists()
+        if not resumes and path.exists():
+            shutil.rmtree(path)
+            restarts += 1
+        start = [f"--resume={path}"] if resumes else [*flags, f"--run={path}"]
+        with Training([*start, "--checkpoint_every=0"]) as process:
+            began = time.monotonic()
+            if done < kills:
+                moment = rng.choice(MOMENTS)
+                killed = _kill(process, path, moment, rng, startup)
+                if killed and moment != "start":
+                    startup = (startup + time.monotonic() - began) / 2
+            else:
+                moment, killed = "any", False
+                _expect_success(process)
+        done += killed
+        where = f"{name}, kill {done} ({moment}), {path}" if killed else f"{name}, the end of {path}"
+        differences += [f"{where}: {what}" for what in reference.differences(path, finished=not killed)]
+        bar.update(done, f"{name}  {len(differences)} different")
+        if killed:
+            continue
+        finished += 1
+        if done == kills:
+            return Found(done, restarts, finished, differences)
+        path = folder / f"killed-{finished}"
+
+
+class Reference:
+    """A run that was never stopped, with a checkpoint of every update."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        self.metrics = (path / "metrics.jsonl").read_bytes()
+        stored = runs.read_config(path)
+        algorithm, game = learners.load(stored["algo"]), registry.make(stored["game"])
+        settings = config.from_dict(algorithm.Config, stored["settings"])
+        self._template = jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
+
+    def differences(self, path: pathlib.Path, *, finished: bool) -> list[str]:
+        """In what the newest checkpoint of a run, and its metrics up to there, differ from this one's."""
+        steps = checkpoint.steps(path / runs.CHECKPOINTS)
+        if not steps:
+            return ["a finished run has no checkpoint"] if finished else []
+        last = checkpoint.steps(self.path / runs.CHECKPOINTS)[-1]
+        if finished and steps[-1] != last:
+            return [f"it ended at update {steps[-1]}, not {last}"]
+        try:
+            manifest, state = self._read(path, steps[-1])
+        except checkpoint.Damaged as damage:
+            return [f"checkpoint {steps[-1]} is damaged: {damage}"]
+        _, wanted = self._read(self.path, steps[-1])
+        found = []
+        for (place, leaf), other in zip(
+            jax.tree_util.tree_leaves_with_path(state), jax.tree.leaves(wanted), strict=True
+        ):
+            if leaf.tobytes() != other.tobytes():
+                found.append(f"{jax.tree_util.keystr(place, simple=True, separator='.')} of update {steps[-1]}")
+        metrics = (path / "metrics.jsonl").read_bytes()
+        length = len(self.metrics) if finished else manifest.notes["lengths"]["metrics.jsonl"]
+        if metrics[:length] != self.metrics[:length] or (finished and len(metrics) != length):
+            found.append(f"metrics.jsonl up to update {steps[-1]}")
+        return found
+
+    def _read(self, path: pathlib.Path, step: int) -> tuple[checkpoint.Manifest, Any]:
+        folder = path / runs.CHECKPOINTS / str(step)
+        manifest = checkpoint.verify(folder)
+        return manifest, checkpoint.restore(folder, manifest, self._template)
+
+
+def _kill(process: Training, path: pathlib.Path, moment: Moment, rng: random.Random, startup: float) -> bool:
+    """Kills a process at such a moment; False if it came to its end before."""
+    folder = path / runs.CHECKPOINTS
+    before = checkpoint.steps(folder)[-1:] or [-1]
+    if moment == "start":
+        delay = rng.uniform(0, startup)
+    else:
+        goal = before[0] + rng.randint(1, 12)
+        if not _wait(process, lambda: (checkpoint.steps(folder) or [-1])[-1] >= goal):
+            return _ended(process)
+        if moment == "writing" and not _wait(process, lambda: any(folder.glob(f".*{atomic_files.SUFFIX}"))):
+            return _ended(process)
+        delay = rng.uniform(0, INSTANT if moment == "writing" else SPREAD)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(delay)
+        return _ended(process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return process.returncode == -signal.SIGKILL or _ended(process)
+
+
+def _wait(process: Training, condition: Callable[[], bool]) -> bool:
+    """Waits for a condition; False if the process ends before it holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if process.poll() is not None:
+            return False
+        if time.monotonic() > deadline:
+            raise UserError(f"a training process did nothing for {PATIENCE:.0f} s; give the machine less other work")
+        time.sleep(0.001)
+    return True
+
+
+def _ended(process: Training) -> bool:
+    """False, after a look at whether the process ended well."""
+    _expect_success(process)
+    return False
+
+
+def _expect_success(process: Training) -> None:
+    process.wait(PATIENCE)
+    if process.returncode:
+        process.said.seek(0)
+        raise UserError(f"training ended with code {process.returncode}: {process.said.read().strip()[-600:]}")
+
+
+class Training(subprocess.Popen[str]):
+    """A process of launch.train, which does not outlive its block; what it says goes to a file."""
+
+    def __init__(self, flags: Sequence[str]) -> None:
+        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would hold up the process)
+        command = [sys.executable, "-m", "launch.train", *flags]
+        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.said, text=True)
+
+    def __exit__(self, *raised: Any) -> None:
+        self.kill()
+        self.said.close()
+        super().__exit__(*raised)
+
+
+def _flags(settings: dict[str, Any]) -> list[str]:
+    return [f"--{name}={value}" for name, value in settings.items()]
+
+
+if __name__ == "__main__":
+    cli.run(main, Config)

@@ -1,0 +1,120 @@
+"""Single files: weights, records of matches, replays."""
+
+from __future__ import annotations
+
+import functools
+import html.parser
+import pathlib
+import tempfile
+from typing import Any
+
+import jax
+import numpy as np
+from hypothesis import strategies as st
+
+from boardrl import drawing, registry
+from boardrl.matches import arena
+from boardrl.matches.records import Record
+from boardrl.play.bots import Bot
+from boardrl.play.players import Player, make, make_lineup
+from boardrl.runs.saved_results import Kept
+from boardrl.values import weight_file
+from boardrl.values.linear import find
+from boardrl.values.weight_file import Weights
+from launch.dev.fuzzing import garble
+from launch.dev.fuzzing.contract import Broken, Place, keeping
+from launch.dev.fuzzing.garble import Draw
+
+
+def weights_file(draw: Draw, where: Place) -> None:
+    """A file of weights is loaded, and searched with."""
+    game = registry.make("jumper:size=3")
+    path = where.inside / draw(st.sampled_from(("w.json", "a b.json", "é.json")))
+    names = find(game, "").names
+    weight_file.save(path, Weights("jumper", "", names, tuple(0.5 for _ in names), "a command"))
+    story = []
+    if draw(st.integers(0, 9)):
+        if draw(st.integers(0, 5)):
+            garble.json_file(draw, path)
+            story.append(f"{path.read_bytes()[:400]!r}")
+        else:
+            story.append(garble.entry(draw, path, where.outside))
+    with keeping(where, story):
+        player = make(f"negascout(depth=1,kilobytes=256,learned={path})", game)
+        assert player.host is not None
+        player.host.choose(game, jax.device_get(game.init()), np.random.default_rng(0))
+
+
+class First:
+    """Takes the first legal action."""
+
+    def choose(self, game: Any, state: Any, rng: np.random.Generator) -> int:
+        return int(np.flatnonzero(game.legal(state))[0])
+
+
+SETTINGS = {"game": "tic_tac_toe", "games": 6}
+
+
+@functools.cache
+def _good_records() -> dict[str, bytes]:
+    """Files of matches: one of policies side by side, one of games on the host."""
+    found = {}
+    for name in ("random", "first"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "match.jsonl"
+            _play_match(name, path)
+            found[name] = path.read_bytes()
+    return found
+
+
+def _play_match(name: str, path: pathlib.Path) -> None:
+    game = registry.make("tic_tac_toe")
+    other = make_lineup("random", game)[0] if name == "random" else Player("first", host=Bot(First))
+    match = arena.match(
+        game, [*make_lineup("random", game), other], num_games=6, seed=1, record=Record(Kept(path, SETTINGS))
+    )
+    if sum(score.wins for score in match.players) + match.players[0].draws != 6:
+        raise Broken("games that neither were won nor drawn")
+
+
+def match_record(draw: Draw, where: Place) -> None:
+    """The file of a match that was stopped is gone on with."""
+    name = draw(st.sampled_from(("random", "first")))
+    path = where.inside / "match.jsonl"
+    path.write_bytes(_good_records()[name])
+    story = [name]
+    if draw(st.integers(0, 9)):
+        if draw(st.integers(0, 6)):
+            garble.json_lines(draw, path)
+            story.append(f"{path.read_bytes()[:600]!r}")
+        else:
+            story.append(garble.entry(draw, path, where.outside))
+    with keeping(where, story):
+        _play_match(name, path)
+
+
+class _Tags(html.parser.HTMLParser):
+    """Counts the elements that a page could run code with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts, self.handlers = 0, 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag in ("script", "iframe", "object", "embed", "img")
+        self.handlers += sum(name.startswith("on") for name, _ in attrs)
+
+
+def replay(draw: Draw, where: Place) -> None:
+    """Names and captions in a replay stay text."""
+    odd = (*garble.TEXTS, "</script><img src=x onerror=alert(1)>", "--><b>", "]]>", "\u2028", "`${1}`")
+    title, *captions = (garble.text(draw, "seat 0, random: 4", odd=odd) for _ in range(3))
+    with keeping(where, [repr((title, captions))]):
+        drawn = drawing.of_texts(captions)
+        page = drawing.replay(title, [drawing.Frame(one, text) for one, text in zip(drawn, captions, strict=True)])
+        plain = drawing.replay("t", [drawing.Frame(one, "c") for one in drawing.of_texts(["a", "b"])])
+        found, wanted = _Tags(), _Tags()
+        found.feed(page)
+        wanted.feed(plain)
+        if (found.scripts, found.handlers) != (wanted.scripts, wanted.handlers):
+            raise Broken("a text of the replay became code")

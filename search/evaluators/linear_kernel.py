@@ -1,0 +1,46 @@
+"""A weighted sum of the game's features through tanh (Brunton and Cohney 2013, section 2.2)."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from boardrl.host.slots import NUM_PLAYERS
+from search.evaluators.feature_slots import NUM_FEATURES, features
+
+LEAST = -1.0  # that a player can get
+MOST = 1.0
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    """tanh Σ w f(position, seat)."""
+    features(rows[at], seat, scratch, work)
+    total = np.float32(0.0)
+    for number in range(NUM_FEATURES):
+        total += weights[number] * scratch[number]
+    return min(max(np.float64(np.float32(math.tanh(total))), LEAST), MOST)
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate_all(rows, at, out, weights, scratch, work):
+    for player in range(NUM_PLAYERS):
+        out[player] = evaluate(rows, at, player, weights, scratch, work)
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_all(rows, at, out, stream, weights, scratch, work):
+    """Nothing is left to chance."""
+    evaluate_all(rows, at, out, weights, scratch, work)

@@ -1,0 +1,39 @@
+"""A value net, compiled (boardrl.host.lower_value): each player's value is what the net says as that player sees it."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.host.slots import NUM_PLAYERS
+from boardrl.host.value_slots import evaluate as expect
+
+NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in the scratch memory, at a whole word
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    expect(weights, rows[at], seat, scratch, scratch[NET_WORK:].view(np.uint64))
+    return np.float64(scratch[seat])
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate_all(rows, at, out, weights, scratch, work):
+    for player in range(NUM_PLAYERS):
+        out[player] = evaluate(rows, at, player, weights, scratch, work)
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_all(rows, at, out, stream, weights, scratch, work):
+    """Nothing is left to chance."""
+    evaluate_all(rows, at, out, weights, scratch, work)

@@ -1,0 +1,37 @@
+"""No evaluation: the game is scored as it stands, which is 0 for all until it is over."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.host.slots import NUM_PLAYERS, returns
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare(rows, first, count, seat, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def prepare_all(rows, first, count, weights, scratch, work):
+    """Nothing is gained by many at once."""
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate(rows, at, seat, weights, scratch, work):
+    returns(rows[at], scratch, work)
+    return np.float64(scratch[seat])
+
+
+@numba.njit(cache=True, nogil=True)
+def evaluate_all(rows, at, out, weights, scratch, work):
+    returns(rows[at], scratch, work)
+    for player in range(NUM_PLAYERS):
+        out[player] = scratch[player]
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_all(rows, at, out, stream, weights, scratch, work):
+    """Nothing is left to chance."""
+    evaluate_all(rows, at, out, weights, scratch, work)

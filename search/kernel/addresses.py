@@ -1,0 +1,51 @@
+"""The arrays of a search, reached through its control block.
+
+A search calls itself at every node. Ten arrays as arguments are some eighty words to pass and ten reference counts to
+keep; the address of the control block is one word, and behind it lie the addresses of all arrays. The caller of the
+search holds the arrays (`search.kernel.memory`); what is made of an address here is not counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from boardrl.lowering.intrinsics import pointer
+from search.kernel.control_block import ARRAYS
+
+# Each array has three words of the control block: its address and its shape, the latter with 1 for what is missing.
+ROWS, SCORES, TABLE, KILLERS, HISTORY, PV, WEIGHTS, SCRATCH, WORK = (ARRAYS + 3 * n for n in range(9))
+
+
+def _at(typing: Any, address: Any, dtype: Any) -> Any:
+    """A typed pointer to an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(dtype.dtype)(types.int64, dtype), generate
+
+
+at_address: Any = intrinsic(_at)
+
+
+@numba.njit(cache=True, nogil=True)
+def block(control):
+    """A pointer to the control block."""
+    return pointer(control, 0, np.int64)  # type: ignore[call-arg]
+
+
+@numba.njit(cache=True, nogil=True)
+def vector(control, name, dtype):
+    """An array of one dimension."""
+    return numba.carray(at_address(control[name], dtype), (control[name + 1],))
+
+
+@numba.njit(cache=True, nogil=True)
+def matrix(control, name, columns, dtype):
+    """An array of two dimensions; a constant number of columns makes it faster."""
+    return numba.carray(at_address(control[name], dtype), (control[name + 1], columns))

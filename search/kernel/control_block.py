@@ -1,0 +1,120 @@
+"""The control block of a search: counters, limits and options, read and written by compiled code.
+
+One int64 vector, so that a search has one array in place of many arguments. Times are nanoseconds of the monotonic
+clock, that of `time.monotonic_ns`, or of the processor time of the thread, `time.thread_time_ns`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Words of the control block.
+NODES, NODE_LIMIT = 0, 1  # positions visited, the root and all leaves included; 0: no limit
+DEADLINE = 2  # 0: none
+STOPPED = 3  # a limit was reached; what the search returns then means nothing
+CUTS = 4  # leaves that are not the end of the game, or rest on such leaves
+NEXT_POLL, LAST_POLL, LAST_NODES = 5, 6, 7
+VIEW = 8  # the seat that evaluates, and in whose view the result is
+SALT = 9  # xored to every key of the table
+AGE = 10  # of this search, for the table
+CHANCE_MET = 11  # dice where the searcher cannot handle them
+OVERFLOWS = 12  # positions that were not expanded for want of memory
+BEGAN = 13
+STALL = 14  # longest recent wait for a core
+WORKED = 15  # processor time of the thread at the last look at the clock before the deadline
+OPTIONS = 16  # from here on: the options, as each searcher numbers them
+ARRAYS = 24  # from here on: where the arrays are, see `search.kernel.addresses`
+WORDS = 52
+
+FIRST_POLL = 1  # nodes: an evaluation may take milliseconds
+POLL_NS = 100_000  # between two looks at the clock, about
+STALL_NS = 1_000_000  # of waiting between two looks, from which on it is remembered
+TOLERATED_NS = 1_000_000
+FORGET = 32  # searches in which about two thirds of a long wait are forgotten
+MOST_GROWTH = 4  # of the nodes between two looks: a rate is only known from the past
+
+
+def _clock(kind: int) -> Any:
+    """A clock in nanoseconds: a call of the C library's clock_gettime."""
+
+    def clock(typing: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            word, half = ir.IntType(64), ir.IntType(32)
+            # A symbol, not an address: the linker finds it anew in every process, so that the code can be cached.
+            function = ir.FunctionType(half, [half, word.as_pointer()])
+            call = cgutils.get_or_insert_function(builder.module, function, "clock_gettime")
+            time = cgutils.alloca_once(builder, word, 2)
+            builder.call(call, [ir.Constant(half, kind), time])
+            seconds = builder.load(time)
+            rest = builder.load(builder.gep(time, [ir.Constant(half, 1)]))
+            return builder.add(builder.mul(seconds, ir.Constant(word, 1_000_000_000)), rest)
+
+        return types.int64(), generate
+
+    return intrinsic(clock)
+
+
+now = _clock(time.CLOCK_MONOTONIC)
+thread_time = _clock(time.CLOCK_THREAD_CPUTIME_ID)
+
+
+@numba.njit(cache=True, nogil=True)
+def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
+    """Resets the counters; the options stay."""
+    control[:VIEW] = 0
+    control[CHANCE_MET] = control[OVERFLOWS] = 0
+    control[NODE_LIMIT] = node_limit
+    control[DEADLINE] = deadline
+    control[BEGAN] = control[LAST_POLL] = now()
+    control[WORKED] = thread_time()
+    control[STALL] -= control[STALL] // FORGET
+    control[NEXT_POLL] = FIRST_POLL
+    if node_limit and node_limit < FIRST_POLL:
+        control[NEXT_POLL] = node_limit
+
+
+@numba.njit(cache=True, nogil=True)
+def count(control: np.ndarray) -> None:
+    """Counts a node, and looks at the clock when it is time to."""
+    control[NODES] += 1
+    if control[NODES] >= control[NEXT_POLL]:
+        poll(control)
+
+
+@numba.njit(cache=True, nogil=True)
+def poll(control: np.ndarray) -> None:
+    """Stops the search if a limit is reached; else sets after how many nodes to look again.
+
+    Slow evaluations make it look more often: the nodes of POLL_NS at the rate since the last look. Where other
+    processes take turns on the processor, the next wait is expected to be like the last ones: of a wait longer than
+    TOLERATED_NS a search ends as much earlier, after half of its time at the earliest. A wait is what the monotonic
+    clock counts beyond the thread's processor time.
+    """
+    nodes = control[NODES]
+    if control[NODE_LIMIT] and nodes >= control[NODE_LIMIT]:
+        control[STOPPED] = 1
+    moment, worked = now(), thread_time()
+    since = nodes - control[LAST_NODES]
+    spent = max(moment - control[LAST_POLL], 1)
+    waited = spent - (worked - control[WORKED])
+    if waited > STALL_NS:
+        control[STALL] = max(control[STALL], waited)
+    early = min(max(control[STALL] - TOLERATED_NS, 0), (control[DEADLINE] - control[BEGAN]) // 2)
+    if control[DEADLINE] and moment >= control[DEADLINE] - early:
+        control[STOPPED] = 1
+    if control[DEADLINE] == 0 or moment < control[DEADLINE]:
+        control[WORKED] = worked
+    gap = min(max(since * POLL_NS // spent, 1), MOST_GROWTH * since)
+    control[NEXT_POLL] = nodes + gap
+    if control[NODE_LIMIT]:
+        control[NEXT_POLL] = min(control[NEXT_POLL], control[NODE_LIMIT])
+    control[LAST_POLL] = moment
+    control[LAST_NODES] = nodes

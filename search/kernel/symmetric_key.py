@@ -1,0 +1,18 @@
+"""The table knows a position by the least key among those of its mirror images."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from boardrl.host.slots import NUM_SYMMETRIES, key, symmetric
+from search.kernel.control_block import SALT
+
+
+@numba.njit(cache=True, nogil=True)
+def identity(rows, at, top, control, work):
+    least = np.uint64(key(rows[at]))
+    for number in range(1, NUM_SYMMETRIES):
+        symmetric(rows[at], number, rows[top], work)
+        least = min(least, np.uint64(key(rows[top])))
+    return least ^ np.uint64(control[SALT])

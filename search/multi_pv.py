@@ -1,0 +1,119 @@
+"""The best moves of a position, each with its value and its best line (known from chess engines as multi-PV)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardrl.errors import UserError
+from boardrl.game import CHANCE, TERMINAL
+from search import maxn, searchers
+from search.result import Result
+from search.searcher import Searcher
+from search.tree_searcher import TreeSearcher
+
+
+class Move(NamedTuple):
+    value: np.ndarray  # [P] float64 to each player
+    line: list[np.ndarray]  # rows: the position searched, the one that the move leads to, what follows
+
+
+class Ranking(NamedTuple):
+    result: Result  # of the position
+    moves: list[Move]  # from the best to the worst for the player to act
+
+
+def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
+    """The `count` best moves, or all where there are fewer; the first is the one that a plain search finds.
+
+    A move is a successor of the position. Every successor is searched with an open window to the depth that the
+    position itself was searched to (to the limit, where its own value was certain before), so that all values are exact
+    to that depth. All of it has one budget: where time or
+    nodes may run out, the moves are ranked at every depth, and those of the last depth that was finished count. A
+    searcher by simulations has searched all moves with the position: they are ranked by how often it tried them.
+    """
+    if count < 1:
+        raise UserError(f"{count} is no number of moves; expected at least 1")
+    began, row = time.monotonic_ns(), searcher.facet.row(state)
+    view = int(searcher.facet.actor(row, searcher.memory.work))
+    if view == TERMINAL:
+        raise UserError("the game is over in this position; give one in which somebody is to move")
+    if view == CHANCE:
+        raise UserError("dice are to be thrown in this position, and it has no moves to rank; give one after a roll")
+    if isinstance(searcher, TreeSearcher):
+        return _simulated(searcher, row, count)
+    children = _successors(searcher, row)
+    may_run_out = searcher.budget.ms or searcher.budget.nodes
+    ranked: Ranking | None = None
+    for found in searcher.deepen(row):
+        depth = searcher.depth
+        if may_run_out or found.exact or depth == searcher.depth_limit:
+            # A value that is certain ends the search of the position early, but not that of its other moves.
+            whole = found.exact and searcher.budget.depth and not may_run_out
+            moves = _rank(searcher, row, children, found, view, searcher.depth_limit if whole else depth)
+            if searcher.stopped:
+                break
+            ranked = Ranking(found, moves)
+    if ranked is None:  # not one depth was finished: all moves as they stand
+        found = searcher.first_move(row, began)
+        moves = [Move(searcher.evaluate(child), [row, child]) for child in children]
+        ranked = Ranking(found, sorted(moves, key=lambda move: -move.value[view]))
+    result = searcher.total(ranked.result, began)
+    return Ranking(result, [_complete(searcher, move, result) for move in ranked.moves[:count]])
+
+
+def _simulated(searcher: TreeSearcher, row: np.ndarray, count: int) -> Ranking:
+    """Of a searcher by simulations, whose tree has all moves: those that it tried most often."""
+    found = searcher.search_row(row)
+    tried = sorted(searcher.root_moves(), key=lambda move: -move.visits)
+    moves = [Move(move.value, [row, move.row]) for move in tried]
+    for place, move in enumerate(moves):
+        if len(found.line) > 1 and (move.line[1] == found.line[1]).all():  # what it would play comes first
+            moves.insert(0, moves.pop(place)._replace(line=found.line))
+            break
+    return Ranking(found, moves[:count])
+
+
+def _successors(searcher: Searcher, row: np.ndarray) -> list[np.ndarray]:
+    """The rows that the player to act can move to, each once."""
+    memory = searcher.memory
+    number = searcher.facet.successors(row, memory.rows[1:], memory.work)
+    return list({after.tobytes(): after.copy() for after in memory.rows[1 : 1 + number]}.values())
+
+
+def _rank(
+    searcher: Searcher, row: np.ndarray, children: list[np.ndarray], found: Result, view: int, depth: int
+) -> list[Move]:
+    """All moves to the depth of the result just found, its own move first; fewer once the searcher is stopped."""
+    others = []
+    for child in children:
+        if searcher.stopped:
+            break
+        if (child != found.line[1]).any():
+            others.append(_value(searcher, row, child, depth, view))
+    # The sort is stable: moves of equal value stay in the game's order.
+    return [Move(found.value, found.line), *sorted(others, key=lambda move: -move.value[view])]
+
+
+def _value(searcher: Searcher, row: np.ndarray, child: np.ndarray, depth: int, view: int) -> Move:
+    facet, work = searcher.facet, searcher.memory.work
+    who = int(facet.actor(child, work))
+    left = depth - (who != view)
+    if who != TERMINAL and left > 0:
+        below = searcher.meanwhile(child, left)
+        return Move(below.value, [row, *below.line])
+    values = np.zeros(searcher.game.spec.num_players, np.float32)
+    if who == TERMINAL:
+        facet.returns(child, values, work)
+    else:
+        values = searcher.evaluate(child)
+    if searcher.kind.kernel is not maxn:
+        values = searchers.against_the_rest(float(values[view]), view, searcher.game)
+    return Move(values.astype(np.float64), [row, child])
+
+
+def _complete(searcher: Searcher, move: Move, result: Result) -> Move:
+    """The move with its line followed on, where the table had cut it short."""
+    return move._replace(line=searcher.complete(result._replace(line=move.line)).line)

@@ -1,0 +1,106 @@
+"""Booleans in words: random programs against JAX, errors planted in masks and tails, and rows of bits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from boolean_programs import differences
+
+from boardrl.host import masks
+from boardrl.lowering import Layout, bits, lower
+
+PROGRAMS = 200
+
+
+@pytest.fixture(autouse=True)
+def _mixed_types() -> Any:
+    with jax.numpy_dtype_promotion("standard"):
+        yield
+
+
+@pytest.mark.parametrize("chunk", range(10))
+def test_random_programs_equal_jax(chunk: int) -> None:
+    for seed in range(chunk, PROGRAMS, 10):
+        assert differences(seed) == []
+
+
+def wrong_mask(word: str, valid: int, delta: int, bit: np.ndarray) -> str:
+    """Shifts without their masks."""
+    if delta == 0:
+        return word
+    return f"({word} {'>>' if delta > 0 else '<<'} u64({abs(delta)}))"
+
+
+def wrong_tail(size: int) -> list[int]:
+    """All bits of the last word."""
+    return [2**64 - 1] * bits.num_words(size)
+
+
+@pytest.mark.parametrize(
+    ("name", "planted", "seeds"), [("_shifted", wrong_mask, (2, 3)), ("full", wrong_tail, (34, 42))]
+)
+def test_planted_errors_are_found(
+    name: str, planted: Callable[..., Any], seeds: tuple[int, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by one of the first programs of `test_random_programs_equal_jax` that can tell."""
+    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))  # what is emitted here must not be found by others
+    for module in [m for key, m in sys.modules.items() if key.startswith("boardrl.lowering") and hasattr(m, name)]:
+        monkeypatch.setattr(module, name, planted)
+    assert any(differences(seed, 3, f"planted{name}") for seed in seeds)
+
+
+@pytest.mark.parametrize("size", [1, 2, 9, 63, 64, 65, 200])
+def test_booleans_lie_in_rows_as_bits(size: int) -> None:
+    rng = np.random.default_rng(size)
+    tree = {"flags": rng.random((3, size)) < 0.5, "number": rng.integers(0, 9, 3).astype(np.int32)}
+    layout = Layout(jax.tree.map(lambda leaf: leaf[0], tree))
+    rows = layout.pack(tree)
+    jax.tree.map(np.testing.assert_array_equal, layout.unpack(rows), tree)
+    leaf = next(leaf for leaf in layout.leaves if leaf.name == "flags")
+    assert leaf.num_bytes == (1 if size == 1 else 8 * -(-size // 64))
+    if size > 1:
+        words = rows[:, leaf.offset // 8 : (leaf.offset + leaf.num_bytes) // 8]
+        for row, flags in zip(words, tree["flags"], strict=True):
+            value = sum(int(word) << (64 * k) for k, word in enumerate(row))
+            assert value == sum(1 << k for k in np.flatnonzero(flags).tolist())  # and nothing past the last
+
+
+def test_a_large_array_of_booleans_falls_back_to_elements() -> None:
+    """More than fits into words: 10,000 elements in and out."""
+    flags = np.random.default_rng(0).random(10_000) < 0.5
+    function = lower(lambda x: (~x, x.sum(), x[::-1] & x), flags, name="many_booleans")
+    inverted, count, both = function(flags)
+    np.testing.assert_array_equal(inverted, ~flags)
+    assert count == flags.sum()
+    np.testing.assert_array_equal(both, flags[::-1] & flags)
+
+
+def test_a_set_of_actions_is_counted_and_walked() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1, 5, 64, 65, 130):
+        flags = rng.random(size) < 0.3
+        mask, words = masks.pack(flags), masks.num_words(size)
+        chosen = np.flatnonzero(flags).tolist()
+        np.testing.assert_array_equal(masks.unpack(mask, size), flags)
+        assert masks.num_set(mask, words) == len(chosen)
+        assert [masks.nth_set(mask, words, n) for n in range(len(chosen) + 1)] == [*chosen, -1]
+        walked, action = [], masks.next_set(mask, words, 0)
+        while action >= 0:
+            walked.append(action)
+            action = masks.next_set(mask, words, action + 1)
+        assert walked == chosen
+        assert [masks.is_set(mask, k) for k in range(size)] == flags.tolist()
+
+
+def test_a_product_of_conditions_reads_a_bit_where_words_are_not_needed() -> None:
+    """One element of a costly array of booleans, at an index that is traced."""
+    function = lower(lambda x, k: (x & jnp.roll(x, 1))[k], np.ones(70, bool), np.int32(0), name="one_bit_of_many")
+    flags = np.random.default_rng(1).random(70) < 0.7
+    want = flags & np.roll(flags, 1)
+    assert [bool(function(flags, np.int32(k))) for k in range(70)] == want.tolist()

@@ -1,0 +1,170 @@
+"""Batched play: what is sampled, what restarts, what is never compiled twice."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from boardrl import registry
+from boardrl.play import rollout
+from boardrl.play.policy import Policy, Strategy, Uniform
+from games.pig import Pig
+
+SCRIPT = """
+import json, jax, numpy as np
+from boardrl import registry, rollout
+from boardrl.play.policy import Policy, Uniform
+game = registry.make("pig:players=3,target=12")
+lanes = rollout.start(game, 8)
+total, sizes = 0.0, []
+for i in range(3):
+    lanes, ended = rollout.play(game, (Policy(Uniform(game)),), None, lanes, jax.random.key(i), num_turns=40)
+    total += float(np.where(np.asarray(ended.over)[..., None], np.asarray(ended.returns), 0).sum((0, 1))[0])
+    sizes.append(rollout.play._cache_size())
+where = sorted({len(leaf.sharding.device_set) for leaf in jax.tree.leaves(lanes)})
+print(json.dumps([total, np.asarray(lanes.state.scores).tolist(), sizes, where]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("weights", "uniform", "index"),
+    [
+        ([0.0, 1.0, 1.0], 0.0, 1),
+        ([0.0, 1.0, 1.0], 0.499, 1),
+        ([0.0, 1.0, 1.0], 0.5, 2),
+        ([3.0, 1.0, 0.0], 1 - 2**-23, 1),
+    ],
+)
+def test_sample_inverts_the_running_sum(weights, uniform, index):
+    assert rollout.sample(jnp.array(weights, jnp.float32), jnp.float32(uniform)) == index
+
+
+@pytest.mark.parametrize("size", [17, 33, 325, 1024, 1025])
+def test_long_weights_are_sampled_in_proportion_and_zeros_never(size):
+    chooser = np.random.default_rng(size)
+    weights = chooser.random(size) ** 8 * (chooser.random(size) < 0.4)
+    weights[[0, size - 1]] = 0
+    weights = (weights / weights.sum()).astype(np.float32)
+    uniforms = (np.arange(1 << 16, dtype=np.float32) + 0.5) / (1 << 16)
+    edges = np.float32([0, 2**-23, 0.5, 1 - 2**-23])
+    drawn = np.asarray(jax.jit(jax.vmap(rollout.sample, (None, 0)))(weights, np.concatenate([uniforms, edges])))
+    assert (weights[drawn] > 0).all()
+    assert (np.diff(drawn[: len(uniforms)]) >= 0).all()  # the running sum's inverse rises
+    np.testing.assert_allclose(np.bincount(drawn[:-4], minlength=size) / len(uniforms), weights, atol=3e-5)
+
+
+@pytest.mark.parametrize("size", [3, 17, 325, 1025, 2305])
+def test_true_entries_are_sampled_each_as_likely(size):
+    chooser = np.random.default_rng(size)
+    draw = jax.jit(jax.vmap(rollout.sample_evenly, (None, 0)))
+    for share in (0.05, 0.5, 1.0):
+        mask = chooser.random(size) < share
+        mask[chooser.integers(size)] = True
+        true = np.flatnonzero(mask)
+        uniforms = (np.repeat(np.arange(len(true)), 3) + np.tile([0.001, 0.5, 0.999], len(true))) / len(true)
+        uniforms = np.concatenate([uniforms, np.full(3 * size - len(uniforms), 1 - 2**-23)])  # one length to compile
+        drawn = np.asarray(draw(mask, uniforms.astype(np.float32)))
+        np.testing.assert_array_equal(np.sort(drawn[: 3 * len(true)]), np.repeat(true, 3))
+        assert mask[drawn].all()
+
+
+def test_choose_follows_the_softmax_of_legal_logits():
+    game = registry.make("tic_tac_toe")
+    state = game.from_text("XX. OO. ... 0")
+    logits = jnp.log(jnp.array([9.0, 9.0, 1.0, 9.0, 9.0, 2.0, 3.0, 4.0, 10.0]))
+    uniforms = (jnp.arange(2000, dtype=jnp.float32) + 0.5) / 2000
+    actions = jax.vmap(lambda u: rollout.choose(game, logits, state, u))(uniforms)
+    np.testing.assert_allclose(np.bincount(actions, minlength=9) / 2000, np.array([0, 0, 1, 0, 0, 2, 3, 4, 10]) / 20)
+
+
+def test_a_policy_that_rules_out_every_legal_action_plays_any_of_them():
+    game = registry.make("tic_tac_toe")
+    state = game.from_text("XX. OOX XOO 0")
+    assert rollout.choose(game, jnp.full(9, -jnp.inf), state, jnp.float32(0.3)) == 2
+
+
+def test_dice_fall_evenly():
+    game = registry.make("pig")
+    rolling = game.step(game.init(), jnp.int32(0))
+    uniforms = (jnp.arange(600, dtype=jnp.float32) + 0.5) / 600
+    totals = jax.vmap(lambda u: rollout.settle_chance(game, rolling, u).total)(uniforms)
+    assert np.bincount(totals).tolist() == [100, 0, 100, 100, 100, 100, 100]
+
+
+def test_finished_games_restart_and_report_their_returns():
+    game = registry.make("tic_tac_toe")
+    lanes = rollout.start(game, 64)
+    lanes, ended = rollout.play(game, (Policy(Uniform(game)),), None, lanes, jax.random.key(0), num_turns=9)
+    over = np.asarray(ended.over)
+    assert over.any(0).all()  # nine turns finish any game
+    assert not over[:4].any()  # none ends before the fifth move
+    assert set(np.asarray(ended.length)[over].tolist()) <= {5, 6, 7, 8, 9}
+    np.testing.assert_array_equal(np.asarray(ended.returns)[over].sum(-1), 0.0)
+    since = np.array([8 - np.flatnonzero(lane)[-1] for lane in over.T])
+    np.testing.assert_array_equal(np.asarray(lanes.steps), since)
+    np.testing.assert_array_equal((np.asarray(lanes.state.board) != 0).sum(1), since)
+
+
+def test_endless_games_are_cut_at_max_steps():
+    game = registry.make("pig:target=1")  # 880 steps
+    never_holds = Policy(AlwaysRoll())
+    lanes = rollout.start(game, 4)
+    lanes, ended = rollout.play(game, (never_holds,), None, lanes, jax.random.key(0), num_turns=game.spec.max_steps)
+    assert np.asarray(ended.cut).any(0).all()
+    first = np.asarray(ended.cut).argmax(0)
+    np.testing.assert_array_equal(np.asarray(ended.length)[first, range(4)], game.spec.max_steps)
+    np.testing.assert_array_equal(np.asarray(ended.returns)[first, range(4)], 0.0)
+
+
+class AlwaysRoll:
+    def __call__(self, params, state):
+        return jnp.array([0.0, -jnp.inf])
+
+
+def test_seats_say_who_plays():
+    """The one who holds at once banks points; the one who never does keeps none."""
+    game = registry.make("pig:target=500")
+    policies = (Policy(AlwaysRoll()), Policy(Strategy(game, "hold", (("total", 2),))))
+    seats = jnp.array([[0, 1], [1, 0]] * 2, jnp.int32)
+    lanes, _ = rollout.play(game, policies, seats, rollout.start(game, 4), jax.random.key(0), num_turns=60)
+    np.testing.assert_array_equal(np.asarray(lanes.state.scores) > 0, np.asarray(seats) == 1)
+
+
+def test_counting_steps_agrees_with_playing():
+    game = registry.make("pig:target=12")
+    policies = (Policy(Uniform(game)),)
+    lanes, ended = rollout.play(game, policies, None, rollout.start(game, 16), jax.random.key(3), num_turns=50)
+    total = int(jnp.where(ended.over, ended.length, 0).sum() + lanes.steps.sum())
+    _, steps = rollout.count_steps(game, policies, rollout.start(game, 16), jax.random.key(3), num_turns=50)
+    assert int(steps) == total
+
+
+def test_games_along_the_last_axis_are_the_same_games():
+    @dataclasses.dataclass(frozen=True)
+    class LanesFirst(Pig):
+        lanes_last = False
+
+    results = []
+    for game in (Pig(target=12), LanesFirst(target=12)):
+        policies = (Policy(Strategy(game, "hold", (("total", 4),))), Policy(Uniform(game)))
+        seats = jnp.array([[0, 1], [1, 0]] * 4, jnp.int32)
+        results.append(rollout.play(game, policies, seats, rollout.start(game, 8), jax.random.key(0), num_turns=50))
+    jax.tree.map(np.testing.assert_array_equal, *results)
+    assert results[0][1].over.sum() > 8
+
+
+def test_all_local_devices_play_the_same_games_without_a_second_compile():
+    results = []
+    for devices in (1, 2):
+        env = dict(os.environ, XLA_FLAGS=f"--xla_force_host_platform_device_count={devices}")
+        out = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True)
+        results.append(json.loads(out.stdout))
+    assert results[0][:2] == results[1][:2]
+    assert [result[2] for result in results] == [[1, 1, 1]] * 2
+    assert [result[3] for result in results] == [[1], [2]]
