@@ -1,7 +1,8 @@
 """The compiled evaluation of a position, as a kernel sees it.
 
 A kernel imports it as in `from boardrl.host.value_slots import EVALUATOR_WORDS, evaluate`;
-`host.specialise(kernel, facet, evaluator=module)` takes these from a module that has them, such as the one `host.lower_value` makes of a net.
+`host.specialise(kernel, facet, evaluator=module)` takes these from a module that has them,
+such as the one `host.lower_value` makes of a net.
 """
 
 from __future__ import annotations
