@@ -1,4 +1,7 @@
-"""Exceptions that are part of the interface: the user's mistakes, and learners that are at their end."""
+"""Exceptions that are part of the interface: the user's mistakes, and learners that can learn no more."""
+
+import difflib
+from collections.abc import Iterable
 
 
 class UserError(ValueError):
@@ -13,3 +16,9 @@ class Exhausted(Exception):
 
     Its text is one sentence that says why and what to do.
     """
+
+
+def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str:
+    """` (did you mean 'x'?)` for the known name closest to a mistyped one, or nothing; with a prefix, unquoted."""
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f" (did you mean {prefix + near[0] if prefix else repr(near[0])}?)" if near else ""

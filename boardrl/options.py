@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 
 QUOTE = '"'  # around a text that has commas or parentheses of its own
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -55,8 +54,7 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
         if not equals:
             raise UserError(f"bad option {_shown(part)} of {owner}: expected key=value; {_listing(owner, known)}")
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = did_you_mean(key, known)
             raise UserError(f"unknown option {_shown(key)} of {owner}{hint}; {_listing(owner, known)}")
         if key in values:
             raise UserError(f"option {key!r} of {owner} is given twice; give it once")

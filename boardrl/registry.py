@@ -1,24 +1,57 @@
-"""Games by name: `make("pig:players=3,target=30")`."""
+"""Games, algorithms, searchers and genomes by name, ours and other packages': `make("pig:players=3,target=30")`."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import pathlib
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from boardrl import entry_points, options
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
 from boardrl.system import machine
 
-GROUP = "boardrl.games"  # entry point group in which packages, this one too, register their games
+
+class Group(NamedTuple):
+    """An entry point group in which packages, this one too, register things of one sort."""
+
+    name: str
+    noun: str  # what one of them is called in messages
+    docs: str  # the page that says how to write one
 
 
-def names() -> list[str]:
-    """All games that the installed packages register."""
-    return sorted({point.name for point in entry_points.of(GROUP)})
+GAMES = Group("boardrl.games", "game", "docs/adding_a_game.md")
+ALGORITHMS = Group("boardrl.algorithms", "algorithm", "CONTRIBUTING.md")
+SEARCHERS = Group("boardrl.searchers", "searcher", "CONTRIBUTING.md")
+GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
+
+
+def names(group: Group = GAMES) -> list[str]:
+    """Everything that the installed packages register in a group."""
+    return sorted({point.name for point in entry_points.of(group.name)})
+
+
+def load(name: str, group: Group = GAMES) -> Any:
+    """What is registered under a name: the class of a game or genome, the module of an algorithm, a searcher."""
+    points = {point.value: point for point in entry_points.of(group.name) if point.name == name}
+    noun = group.noun
+    if not points:
+        known = ", ".join(names(group)) or "none; run pip install -e . once more"
+        raise UserError(f"unknown {noun} {name!r}{did_you_mean(name, names(group))}; known {noun}s: {known}")
+    if len(points) > 1:
+        places = " and ".join(sorted(points))
+        raise UserError(f"{noun} {name!r} is registered twice, as {places}; uninstall one of them")
+    (point,) = points.values()
+    try:
+        found = entry_points.load(point)
+    except entry_points.Unloadable as error:
+        missing = isinstance(error.__cause__, ImportError | AttributeError)
+        reason = (missing and _shadowed(point.value)) or f"{error}; fix its entry point, or reinstall its package"
+        raise UserError(f"{noun} {name!r} cannot be loaded from {point.value!r}: {reason}") from error
+    if group in (GAMES, GENOMES) and not (isinstance(found, type) and dataclasses.is_dataclass(found)):
+        raise UserError(f"{noun} {name!r} at {point.value!r} is not a dataclass; see {group.docs}")
+    return found
 
 
 def make(text: str) -> Game[Any]:
@@ -35,25 +68,19 @@ def make(text: str) -> Game[Any]:
     return game
 
 
-def load(name: str) -> type:
-    """The class of a registered game."""
-    points = {point.value: point for point in entry_points.of(GROUP) if point.name == name}
-    if not points:
-        near = difflib.get_close_matches(name, names(), 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UserError(f"unknown game {name!r}{hint}; known games: {', '.join(names())}")
-    if len(points) > 1:
-        raise UserError(f"game {name!r} is registered twice, as {' and '.join(sorted(points))}; uninstall one of them")
-    (point,) = points.values()
-    try:
-        cls = entry_points.load(point)
-    except entry_points.Unloadable as error:
-        missing = isinstance(error.__cause__, ImportError | AttributeError)
-        reason = (missing and _shadowed(point.value)) or f"{error}; fix its entry point, or reinstall its package"
-        raise UserError(f"game {name!r} cannot be loaded from {point.value!r}: {reason}") from error
-    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise UserError(f"game {name!r} at {point.value!r} is not a dataclass; see docs/adding_a_game.md")
-    return cls
+def algorithm(name: str) -> Any:
+    """The module of an algorithm; `boardrl.runs.training.Algorithm` says what it holds."""
+    return load(name, ALGORITHMS)
+
+
+def describe(game: Game[Any]) -> str:
+    """The text that makes an equal game: its name and every option that is not the default."""
+    changed = {
+        option.name: getattr(game, option.name)
+        for option in options.of_dataclass(type(game))
+        if getattr(game, option.name) != option.default
+    }
+    return game.spec.name + (":" + options.format_options(changed) if changed else "")
 
 
 def _shadowed(place: str) -> str | None:
@@ -68,13 +95,3 @@ def _shadowed(place: str) -> str | None:
         f"Python takes the folder {folders[0]!r} for it, as that lies in {where} and has the same name as the module; "
         "run the command from another folder"
     )
-
-
-def describe(game: Game[Any]) -> str:
-    """The text that makes an equal game: its name and every option that is not the default."""
-    changed = {
-        option.name: getattr(game, option.name)
-        for option in options.of_dataclass(type(game))
-        if getattr(game, option.name) != option.default
-    }
-    return game.spec.name + (":" + options.format_options(changed) if changed else "")

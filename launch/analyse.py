@@ -17,7 +17,8 @@ from typing import Any
 from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from launch import cli, lineup
+from boardrl.runs import learned
+from launch import cli
 from launch.console import output, positions, search_progress
 from search import evaluation, making, searchers, turns
 from search.budget import Budget
@@ -47,7 +48,7 @@ def main(config: Config, options: Any) -> None:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
     search_progress.note_if_unlimited(config)
     kind = searchers.find(config.searcher)
-    evaluator, facet = evaluation.choose(game, config, kind, config, load=lineup.load_run, lowered=config.lowered)
+    evaluator, facet = evaluation.choose(game, config, kind, config, load=learned.load_run, lowered=config.lowered)
     searcher = making.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
     if not config.multi:
         show(content_of(searcher, searcher.complete(search_progress.search(searcher, state))), path)

@@ -17,7 +17,8 @@ from boardrl import options, registry, testing
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.system import machine
-from launch import cli, lineup
+from launch import cli
+from launch.console import named_players
 
 GAME_BYTES = 1 << 10  # at least, of all that is kept of a game that is played
 
@@ -48,7 +49,7 @@ def main(settings: Settings) -> None:
                 games=settings.games,
                 seed=settings.seed,
                 examples=settings.examples,
-                make_player=lineup.make,
+                make_player=named_players.make,
             )
             print(table(report), flush=True)
             broken = broken or bool(report.broken)

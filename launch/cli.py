@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import errno
 import inspect
 import os
@@ -17,7 +16,7 @@ from absl import flags
 
 from boardrl import config, options, trust
 from boardrl.config import setting
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.system import interrupt, machine
 
 
@@ -107,8 +106,7 @@ def _call(
         with trust.granted(config.from_flags(Common, values).trust):
             main(*chosen)
     except flags.UnrecognizedFlagError as error:
-        near = difflib.get_close_matches(error.flagname, list(values), 1)
-        hint = f" (did you mean --{near[0]}?)" if near else ""
+        hint = did_you_mean(error.flagname, values, prefix="--")
         return _fail(f"unknown flag --{error.flagname}{hint}; see --help for all flags")
     except flags.Error as error:
         return _fail(f"{error}; see --help")

@@ -32,8 +32,8 @@ from boardrl.play.players import Player
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
 from boardrl.system import interrupt
-from launch import cli, lineup
-from launch.console import output
+from launch import cli
+from launch.console import named_players, output
 
 OPENING = "--opening=N begins every game with N random moves"
 
@@ -56,7 +56,7 @@ class Settings:
 def main(settings: Settings) -> None:
     game = registry.make(settings.game)
     path = output.free_path("json", settings.json, overwrite=settings.overwrite)
-    players = lineup.make(settings.players, game)
+    players = named_players.make(settings.players, game)
     if settings.processes is not None and settings.processes < 1:
         raise UserError(f"--processes={settings.processes} is too few; expected at least 1")
     resume = output.free_path("resume", settings.resume, overwrite=True)

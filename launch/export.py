@@ -18,12 +18,12 @@ import numpy as np
 from boardrl import options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.runs import run_directory
+from boardrl.runs import learned, run_directory
 from boardrl.values import linear, net_file, weight_file
 from boardrl.values.linear import Linear
 from boardrl.values.net_file import NetFile
 from boardrl.values.nets import MLP, Scaled, ValueNet
-from launch import cli, learners, lineup
+from launch import cli
 from launch.console import output
 
 
@@ -38,7 +38,7 @@ def main(config: Config) -> None:
     path = output.free_path("to", config.to, overwrite=config.overwrite)
     if path is None or not config.run:
         raise UserError("--run and --to are both needed: what was learned, and the file for it")
-    found = lineup.load_run(pathlib.Path(config.run))
+    found = learned.load_run(pathlib.Path(config.run))
     value: Any = getattr(found.policy.apply, "value", None)
     folder = found.path.parent.parent  # of the checkpoint
     if isinstance(value, Scaled) and isinstance(value.net.module, MLP) and not value.net.encoding:
@@ -67,7 +67,7 @@ def save_net(path: pathlib.Path, net: ValueNet, params: Any, made_by: str) -> No
 def command(folder: pathlib.Path) -> str:
     """The training of a run with all settings that are not the algorithm's own defaults."""
     stored = run_directory.read_config(folder)
-    usual = dataclasses.asdict(learners.load(stored["algo"]).Config())
+    usual = dataclasses.asdict(registry.algorithm(stored["algo"]).Config())
     changed = {name: value for name, value in stored["settings"].items() if value != _as_stored(usual.get(name))}
     flags = {**{name: stored[name] for name in ("game", "algo", "seed")}, **changed}
     words = (f"--{options.format_options({name: value})}" for name, value in flags.items())

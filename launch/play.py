@@ -29,8 +29,8 @@ from boardrl.matches import host_match
 from boardrl.play.players import Player
 from boardrl.runs import progress
 from boardrl.system import atomic_files
-from launch import cli, lineup
-from launch.console import human, output, positions, undo
+from launch import cli
+from launch.console import human, named_players, output, positions, undo
 from launch.console.human import Hinter, Human
 from launch.console.thinking import Tell, Thinking
 
@@ -119,7 +119,7 @@ def _play(stage: Stage, settings: Settings, read: Callable[[str], str]) -> None:
     texts = options.split(settings.players) or ["random"] * seats
     if len(texts) != seats:
         raise UserError(f"--players={settings.players} are {len(texts)}; {settings.game} is played by {seats}")
-    humans = [seat for seat, text in enumerate(texts) if lineup.is_human(text)]
+    humans = [seat for seat, text in enumerate(texts) if named_players.is_human(text)]
     if settings.hint and not humans:
         raise UserError("--hint is given and no human plays; leave it out, or add a human to --players")
     if humans:
@@ -130,7 +130,7 @@ def _play(stage: Stage, settings: Settings, read: Callable[[str], str]) -> None:
 
 def _alone(stage: Stage, settings: Settings, texts: Sequence[str]) -> None:
     """A game that nobody at the terminal takes part in."""
-    players = lineup.make(options.join(texts), stage.game)
+    players = named_players.make(options.join(texts), stage.game)
     if settings.every:
         stage.show_last()
 
@@ -163,9 +163,11 @@ def _with_humans(
             asked = Human(
                 seat, console=stage.console, read=read, show=stage.show, hinter=hinter, can_undo=record.can_take_back
             )
-            players.append(Player(lineup.HUMAN, host=asked))
+            players.append(Player(named_players.HUMAN, host=asked))
         else:
-            players += [_breakable(player, _tell(player.name)) for player in lineup.make(options.join([text]), game)]
+            players += [
+                _breakable(player, _tell(player.name)) for player in named_players.make(options.join([text]), game)
+            ]
 
     def watch(made: host_match.Made) -> None:
         nonlocal shown
@@ -198,7 +200,7 @@ def _hinter(game: Game[Any], text: str) -> Hinter:
     """Whom humans may ask; a player that was named is made at once, as its name may be wrong."""
 
     def make() -> Player:
-        (player,) = lineup.make(name, game)
+        (player,) = named_players.make(name, game)
         return _breakable(player, _tell(name))
 
     name = text or human.default_hinter(game)

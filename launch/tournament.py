@@ -37,8 +37,8 @@ from boardrl.runs import plots, progress
 from boardrl.runs import run_directory as runs
 from boardrl.runs.saved_results import Kept
 from boardrl.system import atomic_files, interrupt
-from launch import cli, lineup
-from launch.console import output
+from launch import cli
+from launch.console import named_players, output
 
 OPENING = "--opening=N begins every game with N random moves"
 GAMES, PICTURE, NUMBERS = "games.jsonl", "ratings.png", "ratings.json"
@@ -90,7 +90,7 @@ def main(settings: Settings) -> None:
         raise UserError(f"no game given: expected --game=NAME with one of {', '.join(registry.names())}")
     game = registry.make(settings.game)
     path = output.free_path("json", settings.json, overwrite=settings.overwrite)
-    players = lineup.make(settings.players, game)
+    players = named_players.make(settings.players, game)
     folder = pathlib.Path(settings.resume or settings.run or "")
     if not settings.resume and settings.run and folder.exists():
         raise UserError(f"--run={folder} exists already; give another name, or go on with --resume={folder}")
@@ -144,7 +144,7 @@ def play(
                 for row, player in zip(result.players, players, strict=True)
             ],
             "pairs": [pair._asdict() for pair in result.pairs],
-            "notes": lineup.other_rules(players, game),
+            "notes": named_players.other_rules(players, game),
         }
 
     def stopped() -> str:

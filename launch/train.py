@@ -35,7 +35,8 @@ from boardrl.runs import run_directory as runs
 from boardrl.runs.progress import Bar
 from boardrl.runs.training import Schedule, Strength
 from boardrl.system.interrupt import EXIT_CODE
-from launch import cli, learners, lineup
+from launch import cli
+from launch.console import named_players
 
 RUNS_DIR = "runs"
 # What may differ on --resume: it decides when to stop or what is kept, not what the numbers are.
@@ -45,7 +46,7 @@ MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
     game: str = setting("", f"what is played, with its options; known: {', '.join(registry.names())}")
-    algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(learners.names())}")
+    algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(registry.names(registry.ALGORITHMS))}")
     preset: str = setting("", "a paper's settings, where the algorithm has them; empty: what suits the game")
     seed: int = setting(0, "decides all that is random")
     run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
@@ -67,12 +68,12 @@ def more(settings: TrainConfig) -> cli.More:
     """The settings of the loop and of the algorithm, with defaults from the stored run or from the game."""
     if settings.resume:
         stored = runs.read_config(pathlib.Path(settings.resume))
-        algo, algorithm = stored["algo"], learners.load(stored["algo"])
+        algo, algorithm = stored["algo"], registry.algorithm(stored["algo"])
         schedule = dataclasses.asdict(runs.read_settings(Schedule, stored, "schedule"))
         learning = dataclasses.asdict(runs.read_settings(algorithm.Config, stored, "settings"))
         own = {name: stored[name] for name in ("game", "algo", "seed")}
     else:
-        algo, algorithm = settings.algo, learners.load(settings.algo)
+        algo, algorithm = settings.algo, registry.algorithm(settings.algo)
         game = registry.make(settings.game) if settings.game else None
         suited = {**getattr(algorithm, "SCHEDULE", {}), **getattr(game, "defaults", {}).get(algo, {})}
         ours = {field.name for field in dataclasses.fields(Schedule)}
@@ -100,7 +101,7 @@ def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
     """Trains in a new run directory, or goes on in the one to resume."""
     if not settings.game:
         raise UserError(f"no game given: expected --game=NAME with one of {', '.join(registry.names())}")
-    game, algorithm = registry.make(settings.game), learners.load(settings.algo)
+    game, algorithm = registry.make(settings.game), registry.algorithm(settings.algo)
     schedule = schedule.resolve(learning.games)
     asked = {
         "game": registry.describe(game),
@@ -118,7 +119,7 @@ def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         game,
         seat_opponents(learning.opponents, game),
         functools.partial(
-            evaluate, game, lineup.make(schedule.evaluate_against, game), opening=schedule.evaluate_opening
+            evaluate, game, named_players.make(schedule.evaluate_against, game), opening=schedule.evaluate_opening
         ),
         schedule,
         settings.seed,
@@ -188,7 +189,7 @@ def check_unchanged(path: pathlib.Path, algorithm: Any, asked: Mapping[str, Any]
 def seat_opponents(text: str, game: Game[Any]) -> tuple[Policy, ...]:
     """The players that take seats in training."""
     policies = []
-    for player in lineup.make(text, game):
+    for player in named_players.make(text, game):
         if player.policy is None:
             raise UserError(
                 f"opponent {player.name!r} plays one game at a time on the host, too slow to train with; use others"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import time
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ import numpy as np
 
 from boardrl import options, registry
 from boardrl.game import CHANCE, Game
-from boardrl.play.players import Learned, Player
+from boardrl.play.players import Learned, Makers, Player
+from boardrl.runs.learned import load_run
 from boardrl.values import net_file
 from search import evaluation, making, random_step, searchers, turns
 from search.budget import Budget, GameClock
@@ -124,3 +126,7 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
 def _fill(part: type, given: Mapping[str, Any]) -> Any:
     """A dataclass of those options that are its fields."""
     return part(**{field.name: given[field.name] for field in dataclasses.fields(part) if field.name in given})
+
+
+# Registered in the entry point group `boardrl.players`.
+MAKERS: Makers = dict.fromkeys(searchers.KINDS, functools.partial(make, load=load_run))

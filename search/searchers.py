@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import types
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 
 from boardrl import host
 from boardrl.config import setting
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.game import CHANCE, TERMINAL
 from search import alphabeta, expectimax, maxn, mcts, minimax, random_step
 
@@ -93,8 +92,7 @@ class Kind:
 
 def find(name: str) -> Kind:
     if name not in KINDS:
-        near = difflib.get_close_matches(name, KINDS, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(name, KINDS)
         raise UserError(f"unknown searcher {name!r}{hint}; known searchers: {', '.join(KINDS)}")
     return KINDS[name]
 

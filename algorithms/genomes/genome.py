@@ -5,20 +5,15 @@ A genome is a frozen dataclass whose fields are its options, registered in the e
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from boardrl import options
+from boardrl import options, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play.players import HostPlayer
 from boardrl.play.policy import Policy
-
-GROUP = "boardrl.genomes"
 
 
 class Genes(NamedTuple):
@@ -62,34 +57,10 @@ class Genome(Protocol):
         """Who plays in matches in place of the policy, if anybody."""
 
 
-def names() -> list[str]:
-    """All genomes that the installed packages register."""
-    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
-
-
 def make(text: str) -> Any:
     """The genome of a text like `weights(depth=2)`."""
     name, rest = options.split_call(text)
-    points = {point.value: point for point in metadata.entry_points(group=GROUP) if point.name == name}
-    if not points:
-        near = difflib.get_close_matches(name, names(), 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        known = ", ".join(names()) or "none: run pip install -e . once more"
-        raise UserError(f"unknown genome {name!r}{hint}; known genomes: {known}")
-    if len(points) > 1:
-        raise UserError(
-            f"genome {name!r} is registered twice, as {' and '.join(sorted(points))}; uninstall one of them"
-        )
-    (point,) = points.values()
-    try:
-        cls = point.load()
-    except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"genome {name!r} cannot be loaded from {point.value!r}: {error}; fix its entry point, or reinstall its "
-            "package"
-        ) from error
-    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise UserError(f"genome {name!r} at {point.value!r} is not a dataclass; see docs/evolving.md")
+    cls = registry.load(name, registry.GENOMES)
     return cls(**options.parse(rest, options.of_dataclass(cls), f"genome {name!r}"))
 
 

@@ -7,7 +7,6 @@ of makers in the entry point group `boardrl.players`: ours do, and others may.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import os
 import pathlib
@@ -19,7 +18,7 @@ import numpy as np
 from jax import Array
 
 from boardrl import entry_points, options, registry
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.exact import solve
 from boardrl.game import Game
 from boardrl.play import bots
@@ -114,8 +113,7 @@ def make(player: Playable, game: Game[Any]) -> Player:
     if found is None and BOT.fullmatch(text):
         found = Player(text, host=Bot.load(text))
     if found is None:
-        near = difflib.get_close_matches(options.split_call(text)[0], known(game), 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(options.split_call(text)[0], known(game))
         raise UserError(
             f"unknown player {text!r}{hint}; {game.spec.name} knows {', '.join(known(game))} "
             f"and package.module:name{''.join('; ' + sentence for sentence in kinds().broken)}"

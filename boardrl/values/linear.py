@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
 
 
@@ -34,8 +33,7 @@ def find(game: Game[Any], name: str = "") -> FeatureSet:
     if not sets:
         raise UserError(f"{game.spec.name} offers no features to weigh; leave the weights out or choose another game")
     known = [known for known in sets if known]
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = did_you_mean(name, known)
     raise UserError(f"unknown features {name!r} of {game.spec.name}{hint}; known: {', '.join(known) or 'its own'}")
 
 

@@ -9,7 +9,6 @@ entries on the last axis say which it is, the same everywhere: P constant planes
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import importlib
 import types
@@ -22,7 +21,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from boardrl import options, trust
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.options import Option
 from boardrl.values.nets import ACTIVATIONS, MLP, Activation
 
@@ -111,8 +110,7 @@ def find(name: str) -> Any:
 def _import(name: str) -> Any:
     module_name, colon, class_name = name.partition(":")
     if not colon:
-        near = difflib.get_close_matches(name, NETS, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(name, NETS)
         raise UserError(f"unknown net {name!r}{hint}; known nets: {', '.join(NETS)} and package.module:Class")
     try:
         found = getattr(importlib.import_module(module_name), class_name)

@@ -2,7 +2,8 @@
 
 A value net's outputs are shares of the range that a game declares (`boardrl.values.nets`). Where results span a small
 part of it, as in a game that declares 100 points and ends with five, all shares lie close together and
-differences between actions are lost in the net's noise. So the declared range is mapped to the smallest one that holds every result so far:
+differences between actions are lost in the net's noise. So the declared range is mapped to the smallest one that holds
+every result so far:
 
     r = offset + factor · r_declared
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import rich.console
 import rich.text
 
 from boardrl.drawing import state_text
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
 from boardrl.play.players import Player
 from launch.console.undo import TakeBack
@@ -133,8 +132,7 @@ def find(answer: str, moves: Mapping[int, str]) -> int:
         raise UserError(f"{answer!r} stands for the moves {', '.join(map(str, same))}; type one of these numbers")
     if answer.isdecimal():
         raise UserError(f"{answer} is no legal move here; type one of the numbers shown, or moves for all of them")
-    near = difflib.get_close_matches(answer, ["help", "moves", "board", "hint", "undo", "quit", *moves.values()], 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = did_you_mean(answer, ["help", "moves", "board", "hint", "undo", "quit", *moves.values()])
     raise UserError(f"{answer!r} is neither a move nor a command{hint}; type the number of a move, or help")
 
 

@@ -34,7 +34,7 @@ from boardrl.errors import UserError
 from boardrl.runs import checkpoint, progress
 from boardrl.runs import run_directory as runs
 from boardrl.system import atomic_files
-from launch import cli, learners
+from launch import cli
 from launch.console import output
 
 Moment = Literal["start", "writing", "any"]
@@ -92,9 +92,9 @@ class Found(NamedTuple):
 def main(asked: Config) -> None:
     if asked.kills < 1:
         raise UserError(f"--kills={asked.kills} is too few; expected at least 1")
-    names = options.split(asked.learners) or learners.names()
+    names = options.split(asked.learners) or registry.names(registry.ALGORITHMS)
     for name in names:
-        learners.load(name)
+        registry.algorithm(name)
         if name not in RUNS:
             raise UserError(f"learner {name!r} has no settings of a small run; add them to RUNS of {__name__}")
     folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_resume-"))
@@ -164,7 +164,7 @@ class Reference:
         self.path = path
         self.metrics = (path / "metrics.jsonl").read_bytes()
         stored = runs.read_config(path)
-        algorithm, game = learners.load(stored["algo"]), registry.make(stored["game"])
+        algorithm, game = registry.algorithm(stored["algo"]), registry.make(stored["game"])
         settings = config.from_dict(algorithm.Config, stored["settings"])
         self._template = jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
 

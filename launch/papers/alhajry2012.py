@@ -19,7 +19,7 @@ from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
 from games.ludo import Ludo
 from games.ludo.strategies import Threat
-from launch import lineup
+from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, Item, mean, share
 
@@ -167,7 +167,7 @@ def _won(player: str, opponent: str, games: int, seed: int, kept: Kept) -> int:
         parts[f"{lineup_text}: {count} games, seed {seed + part}"] = (count, seed + part, first)
     done = sum(count for key, (count, _, _) in parts.items() if key in kept.rows)
     with progress.track(lineup_text, games, "games", done=done) as bar:
-        seated = lineup.make(lineup_text, game)
+        seated = named_players.make(lineup_text, game)
         for key, (count, part_seed, first) in parts.items():
             if key not in kept.rows:
                 match = arena.match(game, seated, num_games=count, seed=part_seed, bar=bar.rest(first))
@@ -181,7 +181,7 @@ def table_3(games: int, seed: int) -> Sequence[Cell]:
     td, ql = (str(_trained(name, games, seed)) for name in ("fig2", "fig5"))
     played = min(FINAL_GAMES, games)
     with progress.track("2 TD and 2 QL", played, "games") as bar:
-        seated = lineup.make(",".join([td, td, ql, ql]), game)
+        seated = named_players.make(",".join([td, td, ql, ql]), game)
         match = arena.match(game, seated, num_games=played, seed=seed, bar=bar)
     cells = []
     for kind, which, paper in (("TD", slice(0, 2), 27.37), ("QL", slice(2, 4), 22.37)):

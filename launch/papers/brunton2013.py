@@ -16,9 +16,9 @@ import numpy as np
 from boardrl import host, registry
 from boardrl.matches import arena
 from boardrl.runs import progress
-from launch import lineup
 from launch.bench import search_suite
 from launch.bench.row import processor_seconds
+from launch.console import named_players
 from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, mean, share
 
@@ -112,7 +112,7 @@ def against_fixed(
     """The share of decided games that the weights of a run win, at equal depth."""
     game, cells = registry.make("jumper"), []
     for name, fixed in FIXED.items():
-        pair = lineup.make(f"negascout(depth={PLAYED_DEPTH},net={run}),{fixed}(depth={PLAYED_DEPTH})", game)
+        pair = named_players.make(f"negascout(depth={PLAYED_DEPTH},net={run}),{fixed}(depth={PLAYED_DEPTH})", game)
         with progress.track(f"{who} against {name}", games, "games") as bar:
             played = arena.play(
                 game, pair, np.array([[0, 1], [1, 0]]), num_games=games, seed=seed, opening=OPENING, tick=bar.update

@@ -17,7 +17,7 @@ import numpy as np
 from algorithms import q_table
 from boardrl.play.players import Player
 from games.ludo import Ludo
-from launch import lineup
+from launch.console import named_players
 from launch.papers import sdu_matches, trained
 from launch.papers.cell import Cell, Item, mean
 from launch.papers.sdu_matches import GAME, MATCH_GAMES, MATCHES, OPPONENT
@@ -156,7 +156,7 @@ def learned(
         "final_games": min(10_000, games),
     }
     path = trained.run(name if recipe else PRESET, seed, flags | dict(recipe or {}))
-    (player,) = lineup.make(str(path), game)
+    (player,) = named_players.make(str(path), game)
     return player
 
 

@@ -23,7 +23,7 @@ from boardrl.play.players import Player
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
 from boardrl.system import machine
-from launch import lineup
+from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, mean, share
 from search.player import SearchPlayer
@@ -87,7 +87,7 @@ def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[
 
     def one(number: int) -> None:
         if not hasattr(local, "pair"):
-            local.pair = lineup.make(f"{mine},{other}", game)
+            local.pair = named_players.make(f"{mine},{other}", game)
             local.timed = Timed(local.pair[0])
         pair = [players.Player(mine, host=local.timed), local.pair[1]]
         seated = pair if number % 2 == 0 else pair[::-1]
@@ -114,7 +114,7 @@ def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[
 def _digest(*texts: str) -> str:
     """Tells players apart, by their texts and by what they weigh: games of others are never mixed in."""
     game, told = registry.make(GAME), hashlib.sha256()
-    for player in lineup.make(",".join(texts), game):
+    for player in named_players.make(",".join(texts), game):
         assert isinstance(player.host, SearchPlayer)
         told.update(player.text.encode() + player.host.searcher.memory.weights.tobytes())
     return told.hexdigest()[:8]

@@ -18,7 +18,7 @@ from boardrl.runs.run_directory import CHECKPOINTS
 from boardrl.runs.saved_results import Kept
 from boardrl.system import atomic_files
 from games.jumper.rules import BLACK, WHITE
-from launch import lineup
+from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, mean
 
@@ -77,7 +77,7 @@ def spread(run: pathlib.Path) -> dict[int, int]:
 def leads(game_text: str, white: str, black: str, seed: int) -> list[int]:
     """[PLAYED] White's pieces minus Black's at the end of each game."""
     game: Any = registry.make(game_text)
-    pair, found = lineup.make(f"{white},{black}", game), []
+    pair, found = named_players.make(f"{white},{black}", game), []
     boards: list[np.ndarray] = []
     for index in range(PLAYED):
         host_match.play_game(

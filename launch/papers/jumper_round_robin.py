@@ -10,7 +10,7 @@ from boardrl import registry
 from boardrl.matches import arena
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
-from launch import lineup
+from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, share
 
@@ -36,7 +36,7 @@ def cells(players: Mapping[str, str], games: int, seed: int) -> Sequence[Cell]:
         for black, paper in zip(PRINTED, printed, strict=True):
             key = f"{players[white]} : {players[black]}"
             if key not in kept.rows:
-                pair = lineup.make(f"{players[white]},{players[black]}", game)
+                pair = named_players.make(f"{players[white]},{players[black]}", game)
                 with progress.track(f"{white} against {black}", games, "games") as bar:
                     played = arena.play(
                         game, pair, np.array([[0, 1]]), num_games=games, seed=seed, opening=OPENING, tick=bar.update

@@ -22,7 +22,7 @@ from boardrl.play.players import Player
 from boardrl.runs import plots
 from boardrl.system import atomic_files
 from games.ludo import Ludo
-from launch import lineup
+from launch.console import named_players
 from launch.papers import derakhshan2010, sdu_matches, trained
 from launch.papers.cell import Cell, Item, mean
 from launch.papers.sdu_matches import GAME, MATCH_GAMES, OPPONENT, PER
@@ -145,7 +145,7 @@ def ours(generations: int, seed: int) -> Sequence[Cell]:
         "final_games": 10_000,
     }
     evolved = _load(trained.run(f"{PRESET}-ours", seed, flags))
-    (best,) = lineup.make("ludo_best", Ludo(rules="sdu_java"))
+    (best,) = named_players.make("ludo_best", Ludo(rules="sdu_java"))
     games = min(FINAL_GAMES, 100 * generations)
     cells = []
     for name, player in {"truth table by our settings": evolved, "ludo_best": best}.items():
@@ -205,7 +205,7 @@ def _two_against_two(
 
 
 def _load(path: pathlib.Path) -> Player:
-    (player,) = lineup.make(str(path), Ludo(rules="sdu_java"))
+    (player,) = named_players.make(str(path), Ludo(rules="sdu_java"))
     return Player("NNGA", player.policy)
 
 

@@ -21,7 +21,8 @@ from boardrl.play import players
 from boardrl.play.players import Player
 from boardrl.runs import progress
 from games.ludo import Ludo
-from launch import lineup, train
+from launch import train
+from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, Item, mean
 
@@ -101,7 +102,7 @@ def table_2(games: int, seed: int) -> Sequence[Cell]:
     names = f"{_dqn(games, seed)},{_q_table(games * TABLE_GAMES // DQN_GAMES, seed)},random,random"
     played = min(FINAL_GAMES, 100 * games)
     with progress.track("DQN, Q-table, 2 random", played, "games") as bar:
-        match = arena.match(game, lineup.make(names, game), num_games=played, seed=seed, bar=bar)
+        match = arena.match(game, named_players.make(names, game), num_games=played, seed=seed, bar=bar)
     return [
         Cell(
             row="DQN, Q-table, 2 random",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import types
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import jax
 import numpy as np
 
 from boardrl import host, options
-from boardrl.errors import UserError
+from boardrl.errors import UserError, did_you_mean
 from boardrl.host import Facet
 from boardrl.lowering.ir import LoweringError
 from boardrl.options import Option
@@ -164,8 +163,7 @@ def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: in
     """
     name, rest = options.split_call(text or "features")
     if name not in TEXTS:
-        near = difflib.get_close_matches(name, TEXTS, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(name, TEXTS)
         raise UserError(f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N) or none")
     takes = [Option("games", int, games, "random games a position")] if name == "playouts" else []
     given = options.parse(rest, takes, f"evaluation {name!r}")

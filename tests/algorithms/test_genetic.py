@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from algorithms import genetic
-from algorithms.genomes import breeding, genome
+from algorithms.genomes import breeding
 from algorithms.genomes.breeding import Mutation
 from algorithms.genomes.genome import Genes
 from boardrl import registry
 from boardrl.errors import UserError
-from launch import learners
 
 UNIT = Genes(tuple("abcdefghij"), np.zeros(10, np.float32), np.ones(10, np.float32))
 
@@ -102,11 +101,15 @@ def test_the_best_of_an_island_takes_the_place_of_a_child_of_the_next():
 @pytest.fixture
 def threshold(monkeypatch):
     """A genome that another package has registered."""
-    point = metadata.EntryPoint("threshold", "threshold_genome:Threshold", genome.GROUP)
+    point = metadata.EntryPoint("threshold", "threshold_genome:Threshold", registry.GENOMES.name)
     found = metadata.entry_points
 
     def entry_points(**asked):
-        return [*found(group=genome.GROUP), point] if asked.get("group") == genome.GROUP else found(**asked)
+        return (
+            [*found(group=registry.GENOMES.name), point]
+            if asked.get("group") == registry.GENOMES.name
+            else found(**asked)
+        )
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
     genetic._made.cache_clear()
@@ -125,7 +128,7 @@ def evolve(config, game, updates, state=None):
 
 def test_a_genome_of_another_package_evolves(threshold):
     """In pig to 60, to hold at 20 to 30 beats those who are timid, who die out."""
-    assert threshold in genome.names()
+    assert threshold in registry.names(registry.GENOMES)
     game = registry.make("pig:target=60")
     config = genetic.Config(genome=threshold, population=8, games_per_generation=1000, games=20_000, memory=0.0)
     genetic.check(config, game)
@@ -214,6 +217,6 @@ def test_mistakes_are_one_sentence(changes, words):
 
 
 def test_it_is_an_algorithm_and_its_genomes_are_none():
-    assert "genetic" in learners.names()
-    assert "genomes" not in learners.names()
-    assert learners.load("genetic") is genetic
+    assert "genetic" in registry.names(registry.ALGORITHMS)
+    assert "genomes" not in registry.names(registry.ALGORITHMS)
+    assert registry.algorithm("genetic") is genetic

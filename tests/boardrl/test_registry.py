@@ -57,7 +57,7 @@ def test_mistakes_are_named(text, words):
 
 def register(monkeypatch, value):
     """A game of this name whose package says that it is found there."""
-    point = metadata.EntryPoint("planted", value, registry.GROUP)
+    point = metadata.EntryPoint("planted", value, registry.GAMES.name)
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
 
 

@@ -15,9 +15,10 @@ from algorithms import td_lambda
 from boardrl import registry
 from boardrl.play import players
 from boardrl.runs import run_directory
+from boardrl.runs.learned import load_run
 from boardrl.values import linear, weight_file
 from boardrl.values.weight_file import Weights
-from launch import analyse, cli, lineup
+from launch import analyse, cli
 
 TTT = registry.make("tic_tac_toe")
 
@@ -45,7 +46,7 @@ def analyse_json(tmp_path: pathlib.Path, *arguments: str) -> dict:
 @pytest.mark.parametrize("searcher", ["negascout", "maxn"])
 def test_a_run_s_net_values_the_leaves(path: pathlib.Path, tmp_path: pathlib.Path, searcher: str) -> None:
     found = analyse_json(tmp_path, f"--net={path}", "--depth=1", "--multi=99", f"--searcher={searcher}")
-    learned = lineup.load_run(path)
+    learned = load_run(path)
     value = learned.policy.apply.value  # type: ignore[attr-defined]
     want = {}
     for action in range(9):

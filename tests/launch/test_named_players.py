@@ -14,7 +14,7 @@ from boardrl import registry
 from boardrl.matches import arena, intervals
 from boardrl.values import weight_file
 from games.ludo import Ludo, best
-from launch import lineup
+from launch.console import named_players
 
 GAMES = [registry.make(name) for name in registry.names()]
 FILES = [(game, name) for game in GAMES for name in getattr(game, "weight_files", {})]
@@ -36,7 +36,7 @@ def test_shipped_weights(game: registry.Game, name: str) -> None:
 @pytest.mark.parametrize("game", [game for game in GAMES if hasattr(game, "named_players")], ids=lambda g: g.spec.name)
 def test_all_named_players_can_be_made(game: registry.Game) -> None:
     names = list(game.named_players)  # type: ignore[attr-defined]
-    assert [player.name for player in lineup.make(",".join(names), game)] == names
+    assert [player.name for player in named_players.make(",".join(names), game)] == names
 
 
 def test_the_net_of_ludo_best_is_in_the_package_and_says_how_it_was_made() -> None:
@@ -56,7 +56,7 @@ def test_the_net_of_ludo_best_is_in_the_package_and_says_how_it_was_made() -> No
 
 def test_jumper_best_beats_fixed_weights_at_equal_depth() -> None:
     game = registry.make("jumper:size=6")
-    pair = lineup.make("jumper_best(depth=2),brunton2013_even(depth=2)", game)
+    pair = named_players.make("jumper_best(depth=2),brunton2013_even(depth=2)", game)
     score = arena.match(game, pair, num_games=200, seed=0, opening=4, processes=1).players[0]
     decided = score.wins + score.losses
     assert intervals.wilson(score.wins, decided).low > 0.55

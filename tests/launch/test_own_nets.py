@@ -15,7 +15,9 @@ from boardrl import registry, trust
 from boardrl.game import TERMINAL
 from boardrl.play import players, policy
 from boardrl.runs import run_directory
-from launch import cli, lineup, train
+from boardrl.runs.learned import load_run
+from launch import cli, train
+from launch.console import named_players
 
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "learning.md").read_text()
 GAME = "connect_four:rows=4,columns=4"
@@ -50,7 +52,7 @@ def folder(tmp_path_factory):
                 (text,) = (word.removeprefix("--players=") for word in arguments if word.startswith("--players="))
                 text = text.replace("negascout(depth=3", "maxn(depth=1")  # whose code a test below needs anyway
                 with trust.granted():
-                    assert len(lineup.make(text, registry.make(GAME))) == 2
+                    assert len(named_players.make(text, registry.make(GAME))) == 2
         conv = ("--net=conv(channels=3,layers=2)", "--hidden=4", f"--game={GAME}")
         assert train_by(*conv, *TINY, "--run=runs/small") == 0
         yield folder
@@ -61,16 +63,16 @@ def folder(tmp_path_factory):
 def test_the_name_is_stored(folder):
     assert json.loads((folder / "runs/lines/config.json").read_text())["settings"]["net"] == "my_nets:Lines(width=32)"
     with trust.granted():
-        found = lineup.load_run(folder / "runs/lines")
+        found = load_run(folder / "runs/lines")
     assert found.policy.apply.value.net.module.width == 32
-    assert lineup.load_run(folder / "runs/conv").policy.apply.net.module.channels == 16
+    assert load_run(folder / "runs/conv").policy.apply.net.module.channels == 16
 
 
 @pytest.mark.parametrize("name", ["lines", "small"])
 def test_search_has_the_values_of_jax(folder, name):
     game, path = registry.make(GAME), folder / "runs" / name
     with trust.granted():
-        learned = lineup.load_run(path).policy
+        learned = load_run(path).policy
         searcher = players.make(f"maxn(depth=1,net={path})", game).host.searcher
     assert searcher.evaluator.name == "net"  # compiled
     values = jax.jit(lambda state: policy.afterstate_values(game, learned.apply.value, learned.params, state))
@@ -88,13 +90,13 @@ def test_search_has_the_values_of_jax(folder, name):
 
 
 def test_a_run_goes_on_with_its_net(folder, capfd):
-    before = run_directory.load_policy(folder / "runs/small", lineup.learners.load).policy.params.net["params"][
-        "Conv_0"
-    ]["kernel"]
+    before = run_directory.load_policy(folder / "runs/small", registry.algorithm).policy.params.net["params"]["Conv_0"][
+        "kernel"
+    ]
     assert train_by("--resume=runs/small", "--net=mlp") == 2
     assert "--net=mlp contradicts net=conv(channels=3,layers=2)" in capfd.readouterr().err
     assert train_by("--resume=runs/small", "--games=16") == 0
-    after = lineup.load_run(folder / "runs/small").policy.params.net["params"]["Conv_0"]["kernel"]
+    after = load_run(folder / "runs/small").policy.params.net["params"]["Conv_0"]["kernel"]
     assert after.shape == before.shape == (3, 3, 3, 3)
     assert not np.array_equal(before, after)
 

@@ -17,7 +17,8 @@ from boardrl.errors import UserError
 from boardrl.matches import arena
 from boardrl.runs import checkpoint, run_directory
 from games.tic_tac_toe import TicTacToe
-from launch import cli, lineup, train
+from launch import cli, train
+from launch.console import named_players
 
 GAME = "pig:players=3,target=10"
 SMALL = {
@@ -116,7 +117,7 @@ def test_the_printed_commands_give_the_printed_figures(whole):
     path, out = whole
     command = re.search(r"launch\.evaluate --game=(\S+) --players=(\S+) --games=(\d+) --seed=(\d+)", out)
     game = registry.make(command[1])
-    players = lineup.make(command[2].strip("'"), game)
+    players = named_players.make(command[2].strip("'"), game)
     match = arena.match(game, players, num_games=int(command[3]), seed=int(command[4]))
     final = read(path)[-1]
     assert match.players[0].win_rate == final["win_rate"]

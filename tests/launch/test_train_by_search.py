@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from boardrl import registry
-from launch import cli, export, lineup, train
+from launch import cli, export, train
+from launch.console import named_players
 from launch.papers import brunton2013, jumper_limits, jumper_mlp, jumper_round_robin, trained
 from search.player import SearchPlayer
 
@@ -30,10 +31,10 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     assert max(row["leaf_error"] for row in rows if row["kind"] == "train") < 1e-6
 
     game = registry.make("jumper:size=3")
-    learned, other = lineup.make(f"{path},negascout(depth=2,net={path})", game)
+    learned, other = named_players.make(f"{path},negascout(depth=2,net={path})", game)
     assert isinstance(learned.host, SearchPlayer)
     assert isinstance(other.host, SearchPlayer)
-    weights = np.asarray(lineup.load_run(path).policy.params)
+    weights = np.asarray(learned.load_run(path).policy.params)
     np.testing.assert_array_equal(learned.host.searcher.memory.weights, weights)
     np.testing.assert_array_equal(other.host.searcher.memory.weights, weights)
     assert np.abs(weights).max() > 0
@@ -42,7 +43,7 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stop:
         cli.run(export.main, export.Config, argv=["export", f"--run={path}", f"--to={file}"])
     assert stop.value.code == 0
-    (shipped,) = lineup.make(f"negascout(depth=2,learned={file})", game)
+    (shipped,) = named_players.make(f"negascout(depth=2,learned={file})", game)
     assert isinstance(shipped.host, SearchPlayer)
     np.testing.assert_array_equal(shipped.host.searcher.memory.weights, weights)
     made_by = json.loads(file.read_text())["made_by"]

@@ -12,9 +12,9 @@ import pytest
 from algorithms import q_table
 from boardrl import registry, trust
 from boardrl.errors import UserError
-from boardrl.runs import run_directory
+from boardrl.runs import learned, run_directory
 from boardrl.runs.training import Schedule
-from launch import analyse, cli, evaluate, export, learners, lineup, train
+from launch import analyse, cli, evaluate, export, train
 
 TINY = ["--games=8", "--lanes=4", "--window=4", "--hidden=4", "--log_every=1", "--evaluate_games=4", "--final_games=4"]
 PAYLOAD = """
@@ -52,7 +52,7 @@ def trained(tmp_path_factory):
     folder, game = tmp_path_factory.mktemp("trained"), registry.make("tic_tac_toe")
     small = {"td_lambda": {"lanes": 4, "window": 4, "hidden": (4,)}, "q_table": {"entries": 64}}
     for algo, sizes in small.items():
-        algorithm = learners.load(algo)
+        algorithm = registry.algorithm(algo)
         settings = algorithm.Config(games=8, **sizes)
         schedule = Schedule(log_every=1, evaluate_games=4, final_games=4).resolve(8)
         facts = {"game": "tic_tac_toe", "algo": algo, "seed": 0}
@@ -153,9 +153,9 @@ def test_what_the_user_types_needs_no_trust(theirs, capfd):
     assert out.count("--trust") == 2
     # Anybody else's command meets a run like any other.
     with pytest.raises(UserError, match="names code to import, 'payload:Net'"):
-        lineup.load_run(pathlib.Path("mine"))
+        learned.load_run(pathlib.Path("mine"))
     with trust.granted():
-        assert lineup.load_run(pathlib.Path("mine")).game == registry.make("tic_tac_toe")
+        assert learned.load_run(pathlib.Path("mine")).game == registry.make("tic_tac_toe")
 
 
 def test_trust_ends_with_its_block():

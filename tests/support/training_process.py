@@ -10,7 +10,6 @@ import jax
 
 from boardrl import config, registry
 from boardrl.runs import checkpoint, run_directory
-from launch import learners
 
 PATIENCE = 400  # seconds, for machines with much else to do
 
@@ -66,7 +65,7 @@ def newest_state(path):
     """The bits of every array of the newest checkpoint."""
     folder = path / "checkpoints" / str(checkpoint.steps(path / "checkpoints")[-1])
     stored = run_directory.read_config(path)
-    algorithm, game = learners.load(stored["algo"]), registry.make(stored["game"])
+    algorithm, game = registry.algorithm(stored["algo"]), registry.make(stored["game"])
     settings = config.from_dict(algorithm.Config, stored["settings"])
     template = jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
     state = checkpoint.restore(folder, checkpoint.verify(folder), template)

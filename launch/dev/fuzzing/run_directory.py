@@ -21,7 +21,8 @@ from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.runs import checkpoint, plots, report, training
 from boardrl.runs import run_directory as runs
-from launch import export, lineup, train
+from launch import export, train
+from launch.console import named_players
 from launch.dev.fuzzing import garble
 from launch.dev.fuzzing.contract import PAYLOAD, Broken, Place, keeping
 from launch.dev.fuzzing.garble import Draw
@@ -141,7 +142,7 @@ def _garble_manifest(draw: Draw, file: pathlib.Path, *, reseal: bool) -> str:
 
 def _play_run(draw: Draw, path: pathlib.Path) -> None:
     game = registry.make("tic_tac_toe")
-    (player,) = lineup.make(str(path), game)
+    (player,) = named_players.make(str(path), game)
     if player.policy is not None:
         logits = np.asarray(player.policy.apply(player.policy.params, game.init()))
         if np.isnan(logits).any():

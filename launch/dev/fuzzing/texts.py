@@ -13,8 +13,7 @@ from boardrl import options, registry
 from boardrl.game import TERMINAL
 from boardrl.play.players import Player
 from boardrl.runs import training
-from launch import learners, lineup
-from launch.console import positions
+from launch.console import named_players, positions
 from launch.dev.fuzzing import garble
 from launch.dev.fuzzing.contract import Broken, Place, keeping
 from launch.dev.fuzzing.garble import Draw
@@ -93,7 +92,7 @@ def player_text(draw: Draw, where: Place) -> None:
     if ":" in text:
         return
     with keeping(where, [name, repr(text)]):
-        for player in lineup.make(text, registry.make(name)):
+        for player in named_players.make(text, registry.make(name)):
             if (player.policy is None) == (player.host is None):
                 raise Broken("a player that cannot play")
 
@@ -117,7 +116,7 @@ LEARNERS = {"td_lambda": "tic_tac_toe", "dqn": "tic_tac_toe", "q_table": "pig:ta
 def settings(draw: Draw, where: Place) -> None:
     """Settings of a training are checked: what passes fits into the memory that there is."""
     name = draw(st.sampled_from(sorted(LEARNERS)))
-    algorithm, game = learners.load(name), registry.make(LEARNERS[name])
+    algorithm, game = registry.algorithm(name), registry.make(LEARNERS[name])
     flags = {option.name: option for option in options.of_dataclass(algorithm.Config)}
     given = {flag: _flag(draw, flags[flag]) for flag in draw(st.lists(st.sampled_from(sorted(flags)), max_size=2))}
     with keeping(where, [name, repr(given)]):

@@ -18,7 +18,8 @@ from games.pig import Pig
 
 SCRIPT = """
 import json, jax, numpy as np
-from boardrl import registry, rollout
+from boardrl import registry
+from boardrl.play import rollout
 from boardrl.play.policy import Policy, Uniform
 game = registry.make("pig:players=3,target=12")
 lanes = rollout.start(game, 8)

@@ -17,7 +17,7 @@ from boardrl.play.transfer import transfer
 from boardrl.runs.run_directory import Learned
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
-from launch import lineup
+from launch.console import named_players
 
 
 def check(settings, game):
@@ -56,7 +56,7 @@ def _kinds(monkeypatch):
 def test_what_fits_plays_by_other_rules_and_says_so(tmp_path, capsys):
     assert players.make(str(tmp_path), OWN).trained_on == ""
     game = Pig(target=30)
-    player, _ = lineup.make(f"{tmp_path},random", game)
+    player, _ = named_players.make(f"{tmp_path},random", game)
     assert player.trained_on == "pig:target=20"
     assert player.policy.apply == Ahead(game)
     assert player.policy.params.tolist() == [1.0, 2.0]

@@ -73,7 +73,7 @@ def test_the_second_signal_ends_even_a_stuck_process():
 
 STUCK = (
     "import contextlib, hashlib, time\n"
-    "from boardrl import interrupt\n"
+    "from boardrl.system import interrupt\n"
     "with interrupt.Command(), interrupt.keeping(lambda: 'kept is all'):\n"
     "    print('ready', flush=True)\n"
     "    {work}\n"

@@ -13,7 +13,6 @@ from boardrl.matches import arena
 from boardrl.runs import training
 from boardrl.system import machine
 from games.tic_tac_toe import TicTacToe
-from launch import learners
 
 GIB = 2**30
 CACHE = 1000  # bytes of files that a control group would give back
@@ -131,9 +130,9 @@ VAST = {
 }
 
 
-@pytest.mark.parametrize("algo", learners.names())
+@pytest.mark.parametrize("algo", registry.names(registry.ALGORITHMS))
 def test_every_algorithm_is_checked_before_anything_is_allocated(algo):
-    algorithm, game = learners.load(algo), registry.make("pig")
+    algorithm, game = registry.algorithm(algo), registry.make("pig")
     default = algorithm.Config()
 
     def check(config, **schedule):
@@ -183,7 +182,7 @@ def test_a_match_asks_for_its_memory_first(monkeypatch):
     ],
 )
 def test_counts_that_no_device_can_hold_are_refused(algo, name):
-    algorithm, huge = learners.load(algo), 10**20
+    algorithm, huge = registry.algorithm(algo), 10**20
     of_schedule = hasattr(training.Schedule, name)
     config = algorithm.Config(**({} if of_schedule else {name: huge}))
     schedule = training.Schedule(**({name: huge} if of_schedule else {}))

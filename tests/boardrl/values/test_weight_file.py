@@ -16,7 +16,7 @@ from boardrl.errors import UserError
 from boardrl.values import weight_file
 from boardrl.values.weight_file import Weights
 from games.jumper import Jumper
-from launch import lineup
+from launch.console import named_players
 
 GAME = registry.make("jumper:size=4")
 NAMES = ("pieces", "safe", "axes", "density")
@@ -92,11 +92,11 @@ def test_only_files_of_bounded_size_are_read(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("features", ["features=brunton2013,", ""])
 def test_typed_weights_are_checked_too(text: str, features: str) -> None:
     with pytest.raises(UserError, match=r"has the weight (nan|inf|1e\+308); expected numbers of size 1\.\d+e\+30"):
-        lineup.make(f"alphabeta(depth=1,{features}weights={text}+1+1+1)", GAME)
+        named_players.make(f"alphabeta(depth=1,{features}weights={text}+1+1+1)", GAME)
 
 
 def test_the_largest_weights_can_be_searched_with(tmp_path: pathlib.Path) -> None:
     weight_file.save(tmp_path / "w.json", STORED._replace(values=(2.0**100, -(2.0**100)) * 2))
-    (player,) = lineup.make(f"alphabeta(depth=2,learned={tmp_path / 'w.json'})", GAME)
+    (player,) = named_players.make(f"alphabeta(depth=2,learned={tmp_path / 'w.json'})", GAME)
     assert player.host is not None
     assert player.host.choose(GAME, jax.device_get(GAME.init()), np.random.default_rng(0)) >= 0

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 import pytest
 
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.runs import checkpoint
-from launch import learners
 from launch.dev import check_resume
 from launch.dev.check_resume import Reference
 from launch.dev.fuzzing.run_directory import good_run
@@ -28,7 +28,7 @@ def reference() -> Reference:
 
 
 def test_all_learners_have_a_small_run() -> None:
-    assert set(check_resume.RUNS) == set(learners.names())
+    assert set(check_resume.RUNS) == set(registry.names(registry.ALGORITHMS))
 
 
 def test_a_copy_does_not_differ(copy: pathlib.Path, reference: Reference) -> None:

@@ -19,7 +19,7 @@ from boardrl.values.nets import MLP, Scaled, ScaledParams, ValueNet
 from boardrl.values.return_scale import Scale
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
-from launch import lineup
+from launch.console import named_players
 
 
 def test_the_library_and_other_processes_find_searchers_and_refuse_humans():
@@ -33,9 +33,9 @@ def test_the_library_and_other_processes_find_searchers_and_refuse_humans():
 
 
 def test_an_install_that_is_older_than_the_code_is_said(monkeypatch):
-    monkeypatch.setattr(lineup.entry_points, "of", lambda group: [])
+    monkeypatch.setattr(named_players.entry_points, "of", lambda group: [])
     with pytest.raises(UserError, match=r"run pip install -e . once more"):
-        lineup.make("random", Pig())
+        named_players.make("random", Pig())
 
 
 def test_a_searcher_takes_a_net_from_a_file(tmp_path):
@@ -43,7 +43,7 @@ def test_a_searcher_takes_a_net_from_a_file(tmp_path):
     net = ValueNet(game, MLP((5,), 2, "tanh"))
     params = ScaledParams(net.init(jax.random.key(3)), Scale(jnp.float32(0.0), jnp.float32(0.5)))
     net_file.save(path, NetFile("tic_tac_toe:other", net.num_inputs, 2, (5,), "tanh", "a test"), params)
-    (player,) = lineup.make(f"maxn(depth=1,net={path})", game)
+    (player,) = named_players.make(f"maxn(depth=1,net={path})", game)
     assert player.trained_on == "tic_tac_toe:other"
     rounded = jax.tree.map(lambda leaf: leaf.astype(jnp.float16).astype(jnp.float32), params)
     after = afterstates(game, game.init())
