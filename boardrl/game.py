@@ -77,7 +77,6 @@ class Game(Protocol[State]):
         feature_sets    {name: boardrl.values.linear.FeatureSet}, others than those
         weight_files    {name: path}, weights of features that the game brings along (boardrl.values.weight_file)
         named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
-        host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
         tried_first     f(state) -> some of [A] bool: actions that searches try before the others, all else being
                         equal; those of the first mask first
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1

@@ -34,7 +34,6 @@ class Config(Budget, Evaluation):
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
     searcher: str = setting("negascout", f"one of {', '.join(searchers.KINDS)}")
     multi: int = setting(0, "how many of the best moves to tell, each with its value and line; 0: the best line alone")
-    lowered: bool = setting(False, "use the rules in JAX even if the game has faster ones of its own")
     json: str = setting("", "file for the result; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 
@@ -48,8 +47,8 @@ def main(config: Config, options: Any) -> None:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
     search_progress.note_if_unlimited(config)
     kind = searchers.find(config.searcher)
-    evaluator, facet = evaluation.choose(game, config, kind, config, load=learned.load_run, lowered=config.lowered)
-    searcher = making.make(game, config.searcher, options, budget=config, evaluator=evaluator, facet=facet)
+    evaluator = evaluation.choose(game, config, kind, config, load=learned.load_run)
+    searcher = making.make(game, config.searcher, options, budget=config, evaluator=evaluator)
     if not config.multi:
         show(content_of(searcher, searcher.complete(search_progress.search(searcher, state))), path)
         return

@@ -53,7 +53,7 @@ def main(config: Config) -> None:
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
     # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
     evaluator = evaluators.default(facet, limited=False)
-    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator, facet=facet)
+    searcher = Searcher(game, "negascout", options, budget=budget, evaluator=evaluator)
     result = search_progress.search(searcher, state)
     if not result.exact:
         last = list(searcher.nodes_to.items())[-4:]
@@ -76,7 +76,7 @@ def by_iteration(game: Any, state: Any) -> dict[str, Any]:
     tables = (solution.values, solution.optimal, *(np.asarray(part) for part in jax.tree.leaves(solution.graph)))
     return {
         "value": [float(value) for value in solution.values[number]],
-        "pv": turns.text(host.lowered(game), best_line(solution, number)),
+        "pv": turns.text(host.of(game), best_line(solution, number)),
         "depth": 0,
         "nodes": solution.num_states,
         "nodes_per_second": solution.num_states / ms * 1e3,
@@ -90,7 +90,7 @@ def by_iteration(game: Any, state: Any) -> dict[str, Any]:
 def best_line(solution: Solution, number: int) -> list[np.ndarray]:
     """Rows from a state on, each player taking the first of its best actions, until the dice or the end."""
     game: Any = solution.game
-    facet = host.lowered(game)
+    facet = host.of(game)
     rows = facet.row(solution.states())
     path = [rows[number]]
     for _ in range(MOST_MOVES):

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import ROOM, TRUNCATED, WORDS, actor, returns, successors
+from boardrl.host.slots import ROOM, WORDS, actor, returns, successors
 from search.evaluators.slots import evaluate, prepare
 from search.kernel.addresses import (
     HISTORY,
@@ -92,11 +92,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
                 return known
 
     # 3. Where to move, and in which order.
-    num_truncated = work[TRUNCATED]
     num_moves = successors(rows[at], rows[top:], work)
-    if work[TRUNCATED] != num_truncated:
-        control[OVERFLOWS] += 1
-        control[CUTS] += 1
     ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
     if ordered:
         for child in range(top, top + num_moves):

@@ -14,7 +14,6 @@ import jax.numpy as jnp
 from boardrl import host, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.host import Facet
 from boardrl.play import players
 from boardrl.play.players import Learned
 from boardrl.values import net_file, weight_file
@@ -48,33 +47,30 @@ class Evaluation:
         return [name for name in ("evaluation", "net", "learned", "features", "weights") if getattr(self, name)]
 
 
-def choose(
-    game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Load, lowered: bool = False
-) -> tuple[Evaluator, Facet]:
-    """The evaluator that was asked for, and the facet that it works on.
+def choose(game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Load) -> Evaluator:
+    """The evaluator that was asked for.
 
     Args:
       kind, budget: of the search; the default follows from them.
       load: gives what was learned in a run directory, for `net`.
-      lowered: takes the rules in JAX even if the game has faster ones of its own.
     """
     if len(asked.given) > 1 and asked.given not in (["features", "weights"], ["evaluation", "weights"]):
         both = " and ".join(f"{name}=" for name in asked.given)
         raise UserError(f"{both} are given, and each says how positions are valued; leave all but one out")
     if asked.net:
-        return learned_net(game, asked, load, lowered=lowered)
+        return learned_net(game, asked, load)
     if asked.learned:
         found = weight_file.load(asked.learned, game)
-        return evaluators.named(game, found.features, found.values, lowered=lowered)
+        return evaluators.named(game, found.features, found.values)
     if asked.features:
-        return evaluators.named(game, asked.features, asked.weights, lowered=lowered)
-    facet = host.lowered(game) if lowered else host.of(game)
+        return evaluators.named(game, asked.features, asked.weights)
+    facet = host.of(game)
     if asked.evaluation or asked.weights:
-        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=kind.playouts), facet
-    return evaluators.default(facet, games=kind.playouts, limited=budget.limited or kind.samples), facet
+        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=kind.playouts)
+    return evaluators.default(facet, games=kind.playouts, limited=budget.limited or kind.samples)
 
 
-def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> tuple[Evaluator, Facet]:
+def learned_net(game: Any, asked: Evaluation, load: Load) -> Evaluator:
     """The value net of a run, or of a file."""
     path = pathlib.Path(asked.net)
     if not os.path.exists(path):
@@ -83,10 +79,10 @@ def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> t
         )
     if path.is_file():
         net, params = net_file.load(path, game)
-        return evaluators.learned(game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched, lowered=lowered)
+        return evaluators.learned(game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched)
     found = load(path)
     policy = players.fit(found, game, f"net={asked.net!r}").policy
     value = getattr(policy.apply, "value", None)
     if value is None:
         raise UserError(f"net={asked.net!r} holds no value net of {registry.describe(game)}; choose another run")
-    return evaluators.learned(game, value, policy.params, batched=asked.batched, lowered=lowered)
+    return evaluators.learned(game, value, policy.params, batched=asked.batched)

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import NUM_OUTCOMES, ROOM, TRUNCATED, WORDS, actor, chance, returns, settle, successors
+from boardrl.host.slots import NUM_OUTCOMES, ROOM, WORDS, actor, chance, returns, settle, successors
 from search.evaluators.slots import evaluate, prepare
 from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
 from search.kernel.control_block import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
@@ -164,11 +164,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
         pv[ply, 0] = 0  # a line ends at the dice
     else:
         # 6. A decision: alpha-beta, the table's move first.
-        num_truncated = work[TRUNCATED]
         num_moves = successors(rows[at], rows[top:], work)
-        if work[TRUNCATED] != num_truncated:
-            control[OVERFLOWS] += 1
-            control[CUTS] += 1
         free = top + num_moves
         first = top
         if table_move != NO_MOVE:

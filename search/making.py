@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from boardrl.host import Facet
 from search import searchers
 from search.budget import Budget
 from search.evaluators import Evaluator
@@ -19,14 +18,12 @@ def make(
     *,
     budget: Budget,
     evaluator: Evaluator | None = None,
-    facet: Facet | None = None,
 ) -> Searcher:
     """The searcher of a name, such as `negascout` or `mcts`.
 
     Args:
       options: of the searcher, see `search.searchers`; none: its defaults.
       evaluator: values positions where the search ends; none: the game's weights of features, else playouts.
-      facet: the compiled rules; none: the game's fastest.
     """
     kind = TreeSearcher if searchers.find(name).samples else Searcher
-    return kind(game, name, options, budget=budget, evaluator=evaluator, facet=facet)
+    return kind(game, name, options, budget=budget, evaluator=evaluator)

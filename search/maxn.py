@@ -11,18 +11,7 @@ import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import (
-    NUM_OUTCOMES,
-    NUM_PLAYERS,
-    ROOM,
-    TRUNCATED,
-    WORDS,
-    actor,
-    chance,
-    returns,
-    settle,
-    successors,
-)
+from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, WORDS, actor, chance, returns, settle, successors
 from search.evaluators.slots import evaluate_all, prepare_all
 from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 from search.kernel.control_block import CUTS, OVERFLOWS, STOPPED, count
@@ -76,11 +65,7 @@ def visit(control, at, top, depth, ply):
                 settle(rows[at], outcome, rows[free], work)
                 free += 1
     else:
-        num_truncated = work[TRUNCATED]
         free += successors(rows[at], rows[top:], work)
-        if work[TRUNCATED] != num_truncated:
-            control[OVERFLOWS] += 1
-            control[CUTS] += 1
 
     # 3. What each is worth; the line is that of the best move so far.
     if depth <= 1:

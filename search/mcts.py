@@ -24,7 +24,7 @@ import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, TRUNCATED, actor, chance, returns, settle, successors
+from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, actor, chance, returns, settle, successors
 from search.evaluators.slots import prepare_all, sample_all
 from search.kernel.control_block import OVERFLOWS, STOPPED, count
 from search.kernel.random_stream import GOLDEN, below, fraction, mix
@@ -143,9 +143,7 @@ def expand(control, tree, at):
                 settle(rows[at], outcome, rows[free], work)
                 free += 1
     else:
-        num_truncated = work[TRUNCATED]
         free += successors(rows[at], rows[first : links.shape[0]], work)
-        control[OVERFLOWS] += work[TRUNCATED] != num_truncated
     certain = False
     for child in range(first, free):
         who = np.int64(actor(rows[child], work))

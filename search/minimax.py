@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import ROOM, TRUNCATED, WORDS, actor, returns, successors
+from boardrl.host.slots import ROOM, WORDS, actor, returns, successors
 from search.evaluators.slots import evaluate, prepare
 from search.kernel.addresses import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 from search.kernel.control_block import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
@@ -33,11 +33,7 @@ def visit(control, at, top, depth, me, ply):
     pv[ply, 0] = 0
     if control[STOPPED]:
         return 0.0
-    num_truncated = work[TRUNCATED]
     num_moves = successors(rows[at], rows[top:], work)
-    if work[TRUNCATED] != num_truncated:
-        control[OVERFLOWS] += 1
-        control[CUTS] += 1
     free = top + num_moves
     full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
     if depth <= 1 or full:

@@ -51,7 +51,9 @@ class SearchPlayer:
             seed = int(rng.integers(1 << 63)) if self.searcher.kind.samples else 0
             result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds
-            self._plan = self._follow(turns.turns(self.searcher.facet, result.line[:2])[0])
+            # The rest of a turn is played as it was searched; of a tree it has few visits, and is searched again.
+            planned = result.line[:2] if self.searcher.kind.samples else result.line
+            self._plan = self._follow(turns.turns(self.searcher.facet, planned)[0])
         _, action = self._plan.pop(0)
         spent_ms = (time.monotonic() - began) * 1e3
         if searched_ms:
@@ -115,11 +117,11 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
         others.extend([registry.describe(found.game)] if found.game != game else [])
         return found
 
-    evaluator, facet = evaluation.choose(game, asked, kind, budget, load=noted)
+    evaluator = evaluation.choose(game, asked, kind, budget, load=noted)
     if asked.net and not others and pathlib.Path(asked.net).is_file():
         trained_on = net_file.trained_on(pathlib.Path(asked.net))
         others += [trained_on] if trained_on != registry.describe(game) else []
-    searcher = making.make(game, name, chosen, budget=budget, evaluator=evaluator, facet=facet)
+    searcher = making.make(game, name, chosen, budget=budget, evaluator=evaluator)
     return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
 
 

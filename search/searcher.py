@@ -12,7 +12,7 @@ import numpy as np
 
 from boardrl import host
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL
+from boardrl.game import CHANCE, TERMINAL
 from boardrl.host import Facet
 from boardrl.system import machine
 from search import searchers
@@ -42,7 +42,6 @@ class Searcher:
         *,
         budget: Budget,
         evaluator: Evaluator | None = None,
-        facet: Facet | None = None,
     ) -> None:
         self.game, self.budget = game, budget
         self.depth = 0  # that is searched to just now
@@ -53,7 +52,7 @@ class Searcher:
         self.kind.refuse(self.kind.name, game)
         size = f"{kind} with kilobytes={budget.kilobytes}"
         machine.require(1024 * budget.kilobytes, size, "give fewer kilobytes")
-        self.facet = host.of(game) if facet is None else facet
+        self.facet = host.of(game)
         self.evaluator = self._default_evaluator() if evaluator is None else evaluator
         self.memory = self._allocate()
         self._kernel = self._specialise()
@@ -157,6 +156,8 @@ class Searcher:
         who = int(self.facet.actor(row, self.memory.work))
         if who == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
+        if who == CHANCE and self.kind.kernel in (searchers.alphabeta, searchers.minimax):
+            raise searchers.dice_met(self.kind.name, self.game)
         view = max(who, 0)
         self._start(began, ms)
         control[control_block.VIEW] = view

@@ -27,7 +27,7 @@ def turns(facet: Facet, line: Sequence[np.ndarray]) -> list[Turn]:
         actor = int(facet.actor(row, work))
         if actor != previous:
             result.append(Turn(row, []))
-        result[-1].actions.extend(facet.turn(row, after))
+        result[-1].actions.append(facet.action(row, after))
         previous = actor
     return result
 

@@ -17,7 +17,6 @@ from jax import Array
 from algorithms.by_search import targets
 from algorithms.by_search.targets import Lesson
 from algorithms.learning import experience
-from boardrl import host
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -167,7 +166,7 @@ def player(config: Config, game: Game[Any], state: TrainState) -> SearchPlayer:
 
 def search_player(config: Config, game: Game[Any], params: Any) -> SearchPlayer:
     """The player that searches with these parameters of the evaluator."""
-    return SearchPlayer(searcher(config, game, *evaluators.learned(game, value_of(config, game), params)))
+    return SearchPlayer(searcher(config, game, evaluators.learned(game, value_of(config, game), params)))
 
 
 def _pool(config: Config, game: Game[Any]) -> Pool:
@@ -179,11 +178,11 @@ def _pool(config: Config, game: Game[Any]) -> Pool:
 @functools.lru_cache(maxsize=4)
 def _pool_of(config: Config, game: Any) -> Pool:
     value = value_of(config, game)
-    evaluator, facet = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
-    return Pool(lambda: searcher(config, game, evaluator, facet))
+    evaluator = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
+    return Pool(lambda: searcher(config, game, evaluator))
 
 
-def searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator, facet: host.Facet) -> Searcher:
+def searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator) -> Searcher:
     """A searcher of these settings."""
     budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
-    return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator, facet=facet)
+    return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator)

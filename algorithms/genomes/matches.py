@@ -110,7 +110,7 @@ def _compile(game: Any, apply: Any, shapes: Any, structure: Any, opponents: tupl
         part, layouts = lower_module(f"{game.spec.name}_match", functions, extra="MATCH_WORDS = WORK_WORDS\n")
     except LoweringError:
         return None
-    facet = host.lowered(game)
+    facet = host.of(game)
     if facet.refused:
         return None
     module = host.specialise(match_kernel, facet, parts={"algorithms.genomes.match_slots": part})

@@ -31,7 +31,7 @@ class Tables:
         found: queue.SimpleQueue[list[Searcher]] = queue.SimpleQueue()
         for _ in range(machine.num_cores()):
             evaluated = [evaluators.learned(self.game, value, blank) for _ in range(self.game.spec.num_players)]
-            found.put([learner.searcher(self.config, self.game, *each) for each in evaluated])
+            found.put([learner.searcher(self.config, self.game, each) for each in evaluated])
         return found
 
     def play(self, params: Any, seating: np.ndarray, *, opening: int, seed: int) -> np.ndarray:

@@ -172,7 +172,7 @@ def _occurring(coding: Coding) -> np.ndarray:
 
     # The shape of a TrainState, and with it the number of genes, is also asked for while JAX traces.
     with jax.ensure_compile_time_eval():
-        facet = host.lowered(coding.game)
+        facet = host.of(coding.game)
         rows, moves = facet.rows(STEPS_PLAYED), np.zeros(STEPS_PLAYED, np.int32)
         host.specialise(random_games, facet).record(rows, moves, SEED)
         words, counts = (np.asarray(found) for found in jax.jit(jax.vmap(codes))(facet.state(rows)))

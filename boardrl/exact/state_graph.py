@@ -25,7 +25,7 @@ CHUNK = 1024  # states expanded in one call on the device
 class Graph(NamedTuple):
     """The states in the order in which they are met, row 0 being the first, and what each leads to."""
 
-    rows: np.ndarray  # [N, W] uint32: the states' bytes
+    rows: np.ndarray  # [N, W] uint32: the states, packed
     actor: np.ndarray  # [N] int32
     child: np.ndarray  # [N, M] int32, M = max(A, C): the row after each action or outcome, or -1
     chance: np.ndarray  # [N, C] float64
@@ -132,26 +132,30 @@ def _intern(slots, rows, known, new, hashes, found):
 
 
 def pack(state: Any) -> Array:
-    """[W] uint32: the bytes of one state."""
-    parts = []
-    for leaf in jax.tree.leaves(state):
-        leaf = leaf.astype(jnp.uint8) if leaf.dtype == jnp.bool_ else leaf
-        parts.append(jax.lax.bitcast_convert_type(leaf, jnp.uint8).reshape(-1))
+    """[W] uint32: one state, its booleans as bits and all else as bytes."""
+    leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
+    flags = [leaf.reshape(-1) for leaf in leaves if leaf.dtype == jnp.bool_]
+    parts = [jnp.packbits(jnp.concatenate(flags))] if flags else []
+    parts += [jax.lax.bitcast_convert_type(leaf, jnp.uint8).reshape(-1) for leaf in leaves if leaf.dtype != jnp.bool_]
     row = jnp.concatenate(parts)
     row = jnp.pad(row, (0, -len(row) % 4))
     return jax.lax.bitcast_convert_type(row.reshape(-1, 4), jnp.uint32)
 
 
 def unpack(game: Game[Any], row: Array) -> Any:
-    """The state of its bytes."""
+    """The state of what `pack` made of it."""
     shapes, structure = jax.tree.flatten(jax.eval_shape(game.init))
     left = jax.lax.bitcast_convert_type(row, jnp.uint8).reshape(-1)
+    num_flags = sum(shape.size for shape in shapes if shape.dtype == jnp.bool_)
+    flags, left = jnp.unpackbits(left[: -(-num_flags // 8)], count=num_flags) != 0, left[-(-num_flags // 8) :]
     leaves = []
     for shape in shapes:
-        part, left = left[: shape.size * shape.dtype.itemsize], left[shape.size * shape.dtype.itemsize :]
         if shape.dtype == jnp.bool_:
-            leaves.append((part != 0).reshape(shape.shape))
-        elif shape.dtype.itemsize == 1:
+            part, flags = flags[: shape.size], flags[shape.size :]
+            leaves.append(part.reshape(shape.shape))
+            continue
+        part, left = left[: shape.size * shape.dtype.itemsize], left[shape.size * shape.dtype.itemsize :]
+        if shape.dtype.itemsize == 1:
             leaves.append(jax.lax.bitcast_convert_type(part, shape.dtype).reshape(shape.shape))
         else:
             words = part.reshape(*shape.shape, shape.dtype.itemsize)

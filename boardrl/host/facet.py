@@ -1,8 +1,8 @@
 """The host facet of a game: its rules as compiled scalar functions on flat rows, for search and tables.
 
-`of(game)` gives it for every game: lowered from the rules in JAX, or hand-written where the game brings a faster
-one. What the functions take is told in `boardrl.host.slots`; they are module-level Numba functions in a module of the
-game's own, so that code compiled against them is found again in Numba's cache on disk.
+`of(game)` lowers it from the rules in JAX. What the functions take is told in `boardrl.host.slots`; they are module-level
+Numba functions in a module of the game's own, so that code compiled against them is found again in Numba's cache on
+disk.
 
     facet = host.of(game)
     row, after, work = facet.row(game.init()), facet.rows(), facet.work()
@@ -39,6 +39,7 @@ from boardrl.lowering import Argument, Function, Layout, Successors, lower_modul
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
 from boardrl.play.policy import Value
+from boardrl.values import linear
 
 
 class SlowHostWarning(UserWarning):
@@ -54,8 +55,6 @@ class Facet:
     pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
     unpack: Callable[[np.ndarray], Any]  # and back
     refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
-    turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
-    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by their names
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
@@ -83,15 +82,13 @@ class Facet:
         self.legal(row, mask, self.work())
         return np.flatnonzero(masks.unpack(mask, self.module.NUM_ACTIONS))
 
-    def turn(self, row: np.ndarray, after: np.ndarray) -> list[int]:
-        """The actions that lead from a row to one of its successors."""
-        if self.turn_of is not None:
-            return self.turn_of(self.state(row), self.state(after))
+    def action(self, row: np.ndarray, after: np.ndarray) -> int:
+        """The action that leads from a row to one of its successors."""
         out, work = self.rows(), self.work()
         for action in self.actions(row):
             self.step(row, int(action), out, work)
             if (out == after).all():
-                return [int(action)]
+                return int(action)
         raise ValueError("the second row is no successor of the first")
 
     def __getattr__(self, name: str) -> Any:
@@ -109,54 +106,13 @@ FUNCTIONS = (
 FAST_PATHS = ("act", "settle")  # what `step` does at decisions and at chance nodes
 
 
-@dataclasses.dataclass(frozen=True)
-class Handwritten:
-    """What a game gives under `host(self)` to bring its own facet; it may give None where it has none.
-
-    Attributes:
-      kernel: a module with the functions and constants of `boardrl.host.slots`, written with Numba; `act` and `settle`
-        may be left out.
-      constants: {name: value} for the module's own constants, such as a board's size; each game with other values
-        gets a copy of the module, compiled for them.
-      pack, unpack: states, or batches of states, to rows and back.
-      turn_of: the actions that lead from a state to the state of a successor; needed where successors are whole
-        turns.
-      feature_sets: modules with `NUM_FEATURES` and `features`, by the names of the game's feature sets.
-    """
-
-    kernel: types.ModuleType
-    constants: Mapping[str, Any]
-    pack: Callable[[Any], np.ndarray]
-    unpack: Callable[[np.ndarray], Any]
-    turn_of: Callable[[Any, Any], list[int]] | None = None
-    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)
-
-
 def of(game: Game[Any]) -> Facet:
-    """The game's facet: its own if it brings one, else lowered from its rules."""
+    """The game's facet, compiled from its rules in JAX."""
     return _of(cast(Hashable, game))
-
-
-def lowered(game: Game[Any]) -> Facet:
-    """The facet compiled from the rules in JAX, whether or not the game brings its own."""
-    return _lowered(cast(Hashable, game))
 
 
 @functools.cache
 def _of(game: Any) -> Facet:
-    own = game.host() if hasattr(game, "host") else None
-    if own is not None:
-        module = _copy(own.kernel, f"{game.spec.name}_host", {**constants(game), **own.constants}, {})
-        for name in FAST_PATHS:
-            vars(module).setdefault(name, module.step)
-        # Copies, as their names tell what was compiled.
-        sets = {name: _copy(part, f"{game.spec.name}_{name}", {}, {}) for name, part in own.feature_sets.items()}
-        return Facet(game, module, own.pack, own.unpack, {}, own.turn_of, sets)
-    return lowered(game)
-
-
-@functools.cache
-def _lowered(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
@@ -267,8 +223,7 @@ def key(row):
 SUCCESSORS_SOURCE = '''
 
 LEGAL_AT = WORK_WORDS
-TRUNCATED = LEGAL_AT + MASK_WORDS
-WORK_WORDS = TRUNCATED + 1
+WORK_WORDS = LEGAL_AT + MASK_WORDS
 ROOM = NUM_ACTIONS
 
 
@@ -388,6 +343,25 @@ def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
         f"{game.spec.name}_value", {"evaluate": function}, extra="EVALUATOR_WORDS = WORK_WORDS\n"
     )
     return Evaluator(module, layouts["evaluate"][0])
+
+
+def lower_features(game: Game[Any], name: str = "") -> types.ModuleType:
+    """The module with a game's features, or with a set of them (`boardrl.values.linear.find`), for rows of its facet.
+
+    It has `NUM_FEATURES`, `features` and `WORK_WORDS`, as `boardrl.host.slots` tells them.
+    """
+    return of(game).module if not name else _lower_features(cast(Hashable, game), name)
+
+
+@functools.cache
+def _lower_features(game: Any, name: str) -> types.ModuleType:
+    state = jax.tree.map(jnp.asarray, game.init())
+    call = functools.partial(linear.find(game, name).function, game)
+    number = jax.eval_shape(call, state, jnp.int32(0)).shape[0]
+    arguments = [Argument("row", state), Argument("player", jnp.int32(0))]
+    function = Function(call, arguments, title=f"features={name} of {game.spec.name}")
+    module, _ = lower_module(f"{game.spec.name}_{name}", {"features": function}, extra=f"NUM_FEATURES = {number}\n")
+    return module
 
 
 def specialise(

@@ -23,7 +23,6 @@ OBS_SIZE = 1  # numbers in an observation
 NUM_FEATURES = 0  # F
 NUM_SYMMETRIES = 1  # of the board, the identity included
 ROOM = 1  # rows that a buffer of `successors` must have at least
-TRUNCATED = 0  # the word of a workspace where `successors` counts what it left out for want of room
 
 
 def init(row: Any) -> None:
@@ -62,11 +61,9 @@ def settle(row: Any, move: Any, out: Any, work: Any) -> None:
 
 
 def successors(row: Any, buffer: Any, work: Any) -> int:
-    """Writes the rows that a player can move to into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
+    """Writes the rows after each legal action into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
 
-    A lowered facet has a row for each legal action, in their order. A hand-written one may have whole turns of
-    several actions, and each row once, in the order that it finds best; where there can be more than M it counts
-    what it left out.
+    They come in the order of the actions, those of the game's `tried_first` before the others.
     """
     raise NotImplementedError
 

@@ -277,6 +277,7 @@ def emit_successors(
     for place, (_, text) in enumerate(chosen):
         emit.line(f"{memory}[{place}] = {bare(text)}")
     word = emit.name("word")
+    most = (1 << (64 * max(k for k, _ in chosen) + 63).bit_length()) - 1 if chosen else 0
     emit.line("count = 0")
     with emit.block(f"for group in range({len(chosen)}):"):
         emit.line(f"{word} = {memory}[group]")
@@ -284,7 +285,8 @@ def emit_successors(
             "64 * group" if len(groups) == 1 else f"{emit.table(np.array([64 * k for k, _ in chosen]), 'bases')}[group]"
         )
         with emit.block(f"while {word} != u64(0):"):
-            emit.line(f"action = i32({base} + i64(cttz({word})))")
+            # The mask changes nothing; it tells LLVM that actions are not negative, so that // and % need no care.
+            emit.line(f"action = i32({base} + i64(cttz({word})) & {most})")
             emit.line(f"{word} &= {word} - u64(1)")
             inner = emit.head
             emit.head = []

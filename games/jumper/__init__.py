@@ -10,9 +10,8 @@ import rich.text
 from jax import Array
 
 from boardrl.drawing import Drawing
-from boardrl.host import Handwritten
 from boardrl.values.linear import FeatureSet
-from games.jumper import extended, host, picture, players, text
+from games.jumper import extended, picture, players, text
 from games.jumper.features import NAMES, brunton2013, features, own_first
 from games.jumper.rules import Rules, State
 from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
@@ -48,10 +47,6 @@ class Jumper(Rules):
 
     def symmetric(self, state: State, number: Array) -> State:
         return symmetric(self.size, state, number)
-
-    def host(self) -> Handwritten | None:
-        """Bitboards, for boards up to 16×16."""
-        return host.facet(self)
 
     feature_names = NAMES
     feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with

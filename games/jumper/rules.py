@@ -152,7 +152,7 @@ class Rules:
         taken = jumped & jnp.where(white_moves, state.black, state.white)
         # The hop leaves what lies around its landing as it was, but for the way back, where its start is not empty.
         # So the board before will do, which XLA has at hand: the one after would be computed anew for each shift.
-        goes_on = chains & hops & (landed & self._can_hop(state)).any()
+        goes_on = chains & hops & (landed & self.can_hop(state)).any()
         return State(
             white=(state.white & ~taken) | (landed & white_moves),
             black=(state.black & ~taken) | (landed & ~white_moves),
@@ -179,6 +179,10 @@ class Rules:
     def rotate(self, state: State) -> State:
         return state._replace(white=state.black, black=state.white, turn=1 - state.turn)
 
+    def can_hop(self, state: State) -> Array:
+        """[size²] bool: whether a piece on the cell could hop in some direction."""
+        return functools.reduce(jnp.logical_or, self._hops(state))
+
     def _dealing(self, state: State) -> Array:
         if not self.num_dealt:
             return jnp.array(False)
@@ -197,10 +201,6 @@ class Rules:
         takes = [nothing, *(shifted(theirs, self._offset(direction)) for direction in range(8)), jnp.array([False])]
         actions = np.arange(self.stop + 1)
         return [jnp.concatenate(takes), jnp.asarray((actions >= self.num_cells) & (actions < self.stop))]
-
-    def _can_hop(self, state: State) -> Array:
-        """[size²] bool: whether a piece on the cell could hop in some direction."""
-        return functools.reduce(jnp.logical_or, self._hops(state))
 
     def _hops(self, state: State) -> list[Array]:
         """[size²] bool for each direction: a piece beside the cell and an empty cell behind that piece."""

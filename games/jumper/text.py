@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from boardrl.errors import UserError
-from games.jumper import paths
 from games.jumper.rules import DEAD, DIRECTIONS, EMPTY, NO_CHAIN, WHITE, Rules, State, of_board
 
 LETTERS = "-WBX"  # EMPTY, WHITE, BLACK, DEAD
@@ -32,7 +34,7 @@ def from_text(game: Rules, text: str) -> State:
     size = len(board)
     if size != game.size:
         raise UserError(f"a board of size {size} does not fit jumper:size={game.size}; use jumper:size={size}")
-    turn, chain = _read_side(rest, board)
+    turn, chain = _read_side(game, rest, board)
     return of_board(jnp.array(board.reshape(-1), jnp.int8), jnp.int32(turn), jnp.int32(chain))
 
 
@@ -61,9 +63,9 @@ def read_board(text: str) -> tuple[np.ndarray, list[str]]:
     return board, lines[size + 1 :]
 
 
-def _read_side(lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
+def _read_side(game: Rules, lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
     """The seat and the chain's cell of what follows a board."""
-    size = len(board)
+    size = game.size
     if len(lines) > 1:
         raise UserError(f"unexpected line {lines[1]!r} after the board; expected at most one line, who is to move")
     side, *cell = lines[0].upper().split() if lines else ["W"]
@@ -74,7 +76,7 @@ def _read_side(lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
         return turn, NO_CHAIN
     row, column = _read_cells(" ".join(cell), size)[0]
     at = size * row + column
-    if board[row, column] != WHITE + turn or not _landings(board.reshape(-1), size, at):
+    if board[row, column] != WHITE + turn or not _can_hop(game, board.reshape(-1))[at]:
         raise UserError(f"no chain of {side} can go on from {row} {column}; expected a piece of {side} that can hop")
     return turn, at
 
@@ -114,7 +116,7 @@ def read_turn(game: Rules, state: State, text: str) -> list[int]:
         board[landing] = mover
         direction = DIRECTIONS.index((down // 2, right // 2))
         actions.append(game.num_cells * (1 + direction) + start)
-    if _landings(board, game.size, cells[-1]):
+    if _can_hop(game, board)[cells[-1]]:
         actions.append(game.stop)
     return actions
 
@@ -143,50 +145,10 @@ def move_text(game: Rules, state: State, move: int) -> str:
     return f"dealt: {NAMES[WHITE + int(state.turn)]} {deed}" if dealt else deed
 
 
-def turn_between(game: Rules, before: State, board: np.ndarray) -> str:
-    """The move, in the move format, by which the player to move makes `board` [size²] of a position.
-
-    Several may; a place is preferred, then the path that comes first.
-    """
-    start, mover, chain = np.array(before.board), WHITE + int(before.turn), int(before.chain)
-    landed = set(np.flatnonzero((start == EMPTY) & (board != EMPTY)).tolist())
-    if len(landed) == 1 and chain == NO_CHAIN and (start[start != board] == EMPTY).all():
-        return _name(game, landed.pop())
-    heads = np.flatnonzero(start == mover).tolist() if chain == NO_CHAIN else [chain]
-    for head in heads:
-        path = _path_to(start.copy(), board, game.size, mover, [head], len(landed))
-        if path:
-            return " ".join(_name(game, cell) for cell in path)
-    raise UserError(f"no turn of {SIDES[mover - 1]} leads to the board\n" + "\n".join(board_lines(board, game.size)))
-
-
-def actions_between(game: Rules, before: State, after: State) -> list[int]:
-    """The actions of a turn that makes the second position of the first."""
-    return read_turn(game, before, turn_between(game, before, np.asarray(after.board)))
-
-
-def _path_to(
-    board: np.ndarray, goal: np.ndarray, size: int, mover: int, path: list[int], hops: int
-) -> list[int] | None:
-    """A path of that many more hops that makes `goal` of `board`, or None."""
-    if hops == 0:
-        return path if (board == goal).all() else None
-    for jumped, landing in _landings(board, size, path[-1]):
-        piece = mover if board[jumped] == mover else DEAD
-        if goal[landing] != mover or goal[jumped] != piece:
-            continue
-        after = board.copy()
-        after[jumped], after[landing] = piece, mover
-        found = _path_to(after, goal, size, mover, [*path, landing], hops - 1)
-        if found:
-            return found
-    return None
-
-
-def _landings(board: np.ndarray, size: int, cell: int) -> list[tuple[int, int]]:
-    """(jumped, landing) of every hop from a cell."""
-    hops = [paths.hop(board, size, cell, way) for way in range(8)]
-    return [hop for hop in hops if hop[1] != paths.NO_CELL]
+@functools.partial(jax.jit, static_argnames="game")
+def _can_hop(game: Rules, board: Array) -> Array:
+    """[size²] bool: whether a piece on the cell could hop on this board [size²]."""
+    return game.can_hop(of_board(board, jnp.int32(0), jnp.int32(NO_CHAIN)))
 
 
 def _read_cells(text: str, size: int) -> list[tuple[int, int]]:

@@ -43,7 +43,7 @@ def rows() -> Sequence[Row]:
 def our_searcher(name: str, budget: Budget) -> Searcher:
     game = registry.make(name)
     facet = host.of(game)
-    return making.make(game, "mcts", budget=budget, evaluator=evaluators.playouts(facet, games=1), facet=facet)
+    return making.make(game, "mcts", budget=budget, evaluator=evaluators.playouts(facet, games=1))
 
 
 def our_rate(name: str) -> Callable[[], float]:
@@ -119,7 +119,7 @@ class Match:
         while (who := int(facet.actor(row, work))) != TERMINAL:
             if who == seat:
                 result = self.searcher.search_row(row, seed=int(rng.integers(1 << 62)))
-                (action,) = facet.turn(row, result.line[1])
+                action = facet.action(row, result.line[1])
             else:
                 action = bot.step(theirs)
             theirs.apply_action(action)

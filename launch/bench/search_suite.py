@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from boardrl import host, registry
-from boardrl.host import Facet
+from boardrl.host import Facet, random_games
 from launch.bench import mcts_rows
 from launch.bench.row import Row, missing, processor_seconds
 from search import evaluators, searchers
@@ -36,7 +36,6 @@ def rows(batch: int) -> Sequence[Row]:
         *mcts_rows.rows(),
         *jumper_rates(),
         *jumper_moves(),
-        *against_hand_written(),
         *other_games(),
     ]
 
@@ -55,9 +54,9 @@ def shared_games() -> Sequence[Row]:
     return result
 
 
-def node_rate(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | None = None) -> Callable[[], float]:
+def node_rate(game: Any, kind: str, depth: int, options: Any) -> Callable[[], float]:
     """Nodes a second from the first position, or from random boards of Jumper."""
-    search = make(game, kind, depth, options, facet=facet)
+    search = make(game, kind, depth, options)
     starts = jumper_boards(search.facet) if game.spec.name == "jumper" else first_rows(search.facet)
 
     def run() -> float:
@@ -126,31 +125,14 @@ def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
     return run
 
 
-def against_hand_written() -> Sequence[Row]:
-    """The same searches on rules lowered from JAX and on the hand-written ones, from the same positions."""
-    result = []
-    for size, kind, depth, options in (
-        *((6, "negascout", depth, {}) for depth in (5, 6, 7)),
-        *((8, "negascout", depth, {}) for depth in (5, 6)),
-        *((size, "alphabeta", 5, PLAIN) for size in (6, 8)),
-    ):
-        game: Any = registry.make(f"jumper:size={size}")
-        boards = 3 if depth > 5 else BOARDS
-        rates = [searches(game, kind, depth, options, boards=boards, facet=f(game)) for f in (host.lowered, host.of)]
-        result.append(
-            Row(f"jumper {size}x{size} to depth {depth}, {kind}", "searches/s", rates[0], "by hand", rates[1])
-        )
-    return result
-
-
 def other_games() -> Sequence[Row]:
-    """Nodes a second of games that are only lowered."""
-    result = []
-    for name, depth in (("ataxx", 5), ("kalah", 8), ("jumper:size=12", 3)):
-        game: Any = registry.make(name)
-        rate = node_rate(game, "alphabeta", depth, PLAIN, facet=host.lowered(game))
-        result.append(Row(f"{name}, alpha-beta to depth {depth}, lowered", "nodes/s", rate))
-    return result
+    """Nodes a second of games that no peer has."""
+    return [
+        Row(
+            f"{name}, alpha-beta to depth {depth}", "nodes/s", node_rate(registry.make(name), "alphabeta", depth, PLAIN)
+        )
+        for name, depth in (("ataxx", 5), ("kalah", 8), ("jumper:size=12", 3))
+    ]
 
 
 # Jumper
@@ -158,48 +140,49 @@ def other_games() -> Sequence[Row]:
 
 def jumper_rates() -> Sequence[Row]:
     """Nodes a second on 6x6 boards."""
-    game: Any = registry.make("jumper:size=6")
-    lowered = host.lowered(game)
-    return [
-        Row("jumper 6x6, alpha-beta to depth 5", "nodes/s", node_rate(game, "alphabeta", 5, PLAIN)),
-        Row(
-            "jumper 6x6, alpha-beta to depth 3, lowered rules",
-            "nodes/s",
-            node_rate(game, "alphabeta", 3, PLAIN, facet=lowered),
-        ),
-    ]
+    rate = node_rate(registry.make("jumper:size=6"), "alphabeta", 5, PLAIN)
+    return [Row("jumper 6x6, alpha-beta to depth 5", "nodes/s", rate)]
 
 
 def jumper_moves() -> Sequence[Row]:
-    """Searches a second on random 6x6 boards, as in figure 2 of Brunton and Cohney 2013, against plain alpha-beta."""
-    game: Any = registry.make("jumper:size=6")
-    plain = searches(game, "alphabeta", 5, PLAIN)
-    deep = searches(game, "alphabeta", 7, PLAIN, boards=3)
-    return [
-        Row("jumper 6x6 to depth 4, minimax", "searches/s", searches(game, "minimax", 4, PLAIN, boards=3)),
-        Row("jumper 6x6 to depth 5, alpha-beta, jumps first", "searches/s", plain),
-        Row(
+    """Searches a second on random boards, as in figure 2 of Brunton and Cohney 2013, some against plain alpha-beta.
+
+    Those of Negascout and alpha-beta are the rows by which docs/search.md compares the compiled rules with bitboards
+    written by hand.
+    """
+    small: Any = registry.make("jumper:size=6")
+    large: Any = registry.make("jumper:size=8")
+    rows = [
+        ("jumper 6x6 to depth 4, minimax", small, "minimax", 4, PLAIN, 3, False),
+        ("jumper 6x6 to depth 5, alpha-beta, jumps first", small, "alphabeta", 5, PLAIN, BOARDS, False),
+        (
             "jumper 6x6 to depth 5, alpha-beta, places first",
-            "searches/s",
-            searches(game, "alphabeta", 5, {**PLAIN, "reverse": True}, boards=3),
+            small,
+            "alphabeta",
+            5,
+            {**PLAIN, "reverse": True},
+            3,
+            False,
         ),
-        Row("jumper 6x6 to depth 5, Negascout", "searches/s", searches(game, "negascout", 5, {}), "alpha-beta", plain),
-        Row(
-            "jumper 6x6 to depth 7, Negascout",
-            "searches/s",
-            searches(game, "negascout", 7, {}, boards=3),
-            "alpha-beta",
-            deep,
-        ),
-        Row("jumper 6x6, a random move", "moves/s", random_moves(game)),
+        ("jumper 6x6 to depth 5, Negascout", small, "negascout", 5, {}, BOARDS, True),
+        ("jumper 6x6 to depth 6, Negascout", small, "negascout", 6, {}, 3, False),
+        ("jumper 6x6 to depth 7, Negascout", small, "negascout", 7, {}, 3, True),
+        ("jumper 8x8 to depth 5, alpha-beta, jumps first", large, "alphabeta", 5, PLAIN, BOARDS, False),
+        ("jumper 8x8 to depth 5, Negascout", large, "negascout", 5, {}, BOARDS, False),
+        ("jumper 8x8 to depth 6, Negascout", large, "negascout", 6, {}, 3, False),
+        ("jumper 8x8 to depth 7, Negascout", large, "negascout", 7, {}, 3, False),
     ]
+    result = []
+    for name, game, kind, depth, options, boards, compared in rows:
+        rate = searches(game, kind, depth, options, boards=boards)
+        plain = ("alpha-beta", searches(game, "alphabeta", depth, PLAIN, boards=boards)) if compared else ("", None)
+        result.append(Row(name, "searches/s", rate, *plain))
+    return [*result, Row("jumper 6x6, a random turn", "turns/s", random_turns(small))]
 
 
-def searches(
-    game: Any, kind: str, depth: int, options: Any, *, boards: int = BOARDS, facet: Facet | None = None
-) -> Callable[[], float]:
+def searches(game: Any, kind: str, depth: int, options: Any, *, boards: int) -> Callable[[], float]:
     """Searches a second of random boards, each from an empty table."""
-    search = make(game, kind, depth, options, facet=facet)
+    search = make(game, kind, depth, options)
     starts = jumper_boards(search.facet)[:boards]
 
     def run() -> float:
@@ -212,23 +195,38 @@ def searches(
     return run
 
 
-def random_moves(game: Any) -> Callable[[], float]:
-    """Moves a second of a player who takes any successor."""
-    facet, rng = host.of(game), np.random.default_rng(SEED)
-    starts, buffer, work = jumper_boards(facet), facet.rows(4096), facet.work()
+def random_turns(game: Any) -> Callable[[], float]:
+    """Turns a second of a player who takes any of the positions that a turn leads to."""
+    facet, rng, turns = host.of(game), np.random.default_rng(SEED), Turns(host.of(game))
+    starts = jumper_boards(facet)
 
     def run() -> float:
-        seconds = processor_seconds(lambda: [rng.integers(facet.successors(row, buffer, work)) for row in starts])
+        seconds = processor_seconds(lambda: [turns.random(row, rng) for row in starts])
         return len(starts) / seconds
 
     return run
 
 
-def make(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | None = None) -> Searcher:
-    facet = host.of(game) if facet is None else facet
+class Turns:
+    """The positions that whole turns of a player lead to."""
+
+    def __init__(self, facet: Facet, room: int = 1 << 14) -> None:
+        self.kernel = host.specialise(random_games, facet)
+        self.rows, self.ends, self.work = facet.rows(room), facet.rows(room), facet.work()
+        self.seen = np.zeros(2 * room, np.int64)
+
+    def random(self, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One of them, each with the same probability, however many turns lead there."""
+        count = self.kernel.turn_ends(row, self.rows, self.ends, self.work)
+        if count < 0:
+            raise ValueError(f"more than {len(self.ends)} turns in one position")
+        return self.ends[rng.integers(self.kernel.drop_repeated(self.ends, count, self.seen))].copy()
+
+
+def make(game: Any, kind: str, depth: int, options: Any) -> Searcher:
     chosen = searchers.find(kind).options(**options)
-    evaluator = evaluators.default(facet, limited=False)
-    return Searcher(game, kind, chosen, budget=Budget(depth=depth), evaluator=evaluator, facet=facet)
+    evaluator = evaluators.default(host.of(game), limited=False)
+    return Searcher(game, kind, chosen, budget=Budget(depth=depth), evaluator=evaluator)
 
 
 def first_rows(facet: Facet) -> list[np.ndarray]:
@@ -238,16 +236,14 @@ def first_rows(facet: Facet) -> list[np.ndarray]:
 
 
 def jumper_boards(facet: Facet, number: int = BOARDS, seed: int = SEED) -> list[np.ndarray]:
-    """Boards after some random turns, the same whatever the facet."""
-    game: Any = facet.game
-    own = host.of(game)
-    rng, buffer, work = np.random.default_rng(seed), own.rows(4096), own.work()
+    """Boards after some random turns."""
+    rng, turns, work = np.random.default_rng(seed), Turns(facet), facet.work()
     boards: list[np.ndarray] = []
     while len(boards) < number:
-        row = first_rows(own)[0]
+        row = first_rows(facet)[0]
         for _ in range(rng.integers(*FILLED)):
-            if own.actor(row, work) >= 0:
-                row = buffer[rng.integers(own.successors(row, buffer, work))].copy()
-        if own.actor(row, work) >= 0:
-            boards.append(facet.row(own.state(row)))
+            if facet.actor(row, work) >= 0:
+                row = turns.random(row, rng)
+        if facet.actor(row, work) >= 0:
+            boards.append(row)
     return boards

@@ -79,7 +79,7 @@ def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
 
 def our_jumper_turns(size: int, num_games: int = 20_000) -> Callable[[], float]:
     """Whole turns per second of random games on the compiled rules, with every distinct board generated each turn."""
-    facet = host.lowered(Jumper(size))
+    facet = host.of(Jumper(size))
     kernel = host.specialise(random_games, facet)
     rows, ends, wins = facet.rows(1 << 16), facet.rows(1 << 16), np.zeros(2, np.int64)
     kernel.by_turns(1, 0, True, rows, ends, wins)  # compiles

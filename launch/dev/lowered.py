@@ -43,7 +43,7 @@ def main(settings: Settings) -> None:
     if settings.function not in lowered_kernel.FUNCTIONS:
         known = ", ".join(lowered_kernel.FUNCTIONS)
         raise UserError(f"--function={settings.function} is not compiled for games; expected one of {known}")
-    facet = host.lowered(game)
+    facet = host.of(game)
     if not hasattr(facet.module, settings.function):
         raise UserError(f"{settings.game} does not offer {settings.function!r}, so there is no code for it")
     print(inspect.getsource(getattr(facet.module, settings.function).py_func).rstrip())

@@ -52,13 +52,9 @@ def figure_2(games: int, seed: int) -> Sequence[Cell]:
                 bar.update(number * games + len(times) * games // count)
             cells.append(_cell(name, times, paper))
         facet, rng = host.of(game), np.random.default_rng(seed)
-        buffer, work = facet.rows(4096), facet.work()
-
-        def random_move(row: np.ndarray) -> int:
-            return int(rng.integers(facet.successors(row, buffer, work)))
-
+        turns = search_suite.Turns(facet)
         boards = search_suite.jumper_boards(facet, games, seed)
-        times = [milliseconds(functools.partial(random_move, row)) for row in boards]
+        times = [milliseconds(functools.partial(turns.random, row, rng)) for row in boards]
         cells.append(_cell("random", times, RANDOM_MS))
     return cells
 

@@ -68,7 +68,7 @@ def doubt(ours: Sequence[float], printed: Sequence[float]) -> float:
 
 def play(name: str, games: int, seed: int, *, distinct: bool) -> Tally:
     """Random games on the compiled rules in which all turns, or all distinct boards after a turn, are alike."""
-    facet = host.lowered(Jumper(SIZE))
+    facet = host.of(Jumper(SIZE))
     kernel = host.specialise(random_games, facet)
     rows, ends, wins = facet.rows(ROOM), facet.rows(ROOM), np.zeros(2, np.int64)
     turns = choices = 0

@@ -41,6 +41,7 @@ class Evaluator:
     symmetric: bool = True  # whether mirror images of a position have the same value
     scratch: int = 1  # float32s that it needs to work in, an even number past those of the players
     row_scratch: int = 0  # float32s that it needs beside every row
+    work_words: int = 0  # that the workspace must have, if more than those of the game's facet
     held_bytes: int = 0  # of parameters that it keeps elsewhere
     check: Callable[[], None] = lambda: None  # raises what went wrong while positions were valued
     load: Callable[[Any], None] = lambda params: None  # takes new parameters, for all searchers that use it
@@ -62,16 +63,23 @@ def playouts(facet: Facet, *, games: int = PLAYOUTS) -> Evaluator:
 
 
 def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = "") -> Evaluator:
-    """A weighted sum of the game's features, or of a set of them that the facet has compiled."""
+    """A weighted sum of the game's features, or of a set of them."""
     spec, names = facet.game.spec, find(facet.game, features).names
-    part = facet.feature_sets[features] if features else facet.module
+    part = host.lower_features(facet.game, features)
     if len(weights) != part.NUM_FEATURES:
         raise UserError(misfit(facet.game, len(weights), part.NUM_FEATURES, names))
     check_values(weights, f"evaluation of {facet.game.spec.name}")
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
     module = host.specialise(linear_kernel, facet, parts={"search.evaluators.feature_slots": part}, **bounds)
     own = np.array(weights, np.float32)
-    return Evaluator("features", module, own, scratch=part.NUM_FEATURES, load=functools.partial(np.copyto, own))
+    return Evaluator(
+        "features",
+        module,
+        own,
+        scratch=part.NUM_FEATURES,
+        work_words=part.WORK_WORDS,
+        load=functools.partial(np.copyto, own),
+    )
 
 
 def misfit(game: Any, given: int, expected: int, names: Sequence[str]) -> str:
@@ -85,13 +93,11 @@ def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None)
 
     Args:
       batched: whether positions are valued in JAX, all successors of a node at once; else by scalar code compiled
-        for rows of the lowered facet. None: by which is faster for a net of this many parameters.
+        for rows. None: by which is faster for a net of this many parameters.
     """
     value = WithinReturns(facet.game, value)  # searches rely on it
     if chooses_batches(params) if batched is None else batched:
         return batched_net(facet, value, params)
-    if facet is not host.lowered(facet.game):
-        raise ValueError("nets are compiled for lowered rows; make the searcher with facet=host.lowered(game)")
     compiled = host.lower_value(value, params, facet.game)
     module = host.specialise(net_kernel, facet, evaluator=compiled.module)
     scratch = module.NET_WORK + 2 * compiled.module.EVALUATOR_WORDS
@@ -104,7 +110,7 @@ def net(facet: Facet, value: Value, params: Any, *, batched: bool | None = None)
 
 
 def batched_net(facet: Facet, value: Value, params: Any) -> Evaluator:
-    """A value function that stays in JAX, on rows of any facet."""
+    """A value function that stays in JAX."""
     called = BatchedNet(facet, value, params)
     module = host.specialise(batched_net_kernel, facet)
     called.warm_up(min(max(facet.module.ROOM, facet.game.spec.num_outcomes), module.AT_ONCE))
@@ -127,20 +133,18 @@ def chooses_batches(params: Any) -> bool:
     return sum(leaf.size * (CONVOLUTION if leaf.ndim == 4 else 1) for leaf in jax.tree.leaves(params)) >= LARGE
 
 
-def learned(
-    game: Any, value: Value, params: Any, *, batched: bool | None = None, lowered: bool = False
-) -> tuple[Evaluator, Facet]:
-    """What was learned as an evaluator, and the fastest facet that it works on, or the lowered one."""
-    facet = host.lowered(game) if lowered else host.of(game)
-    if isinstance(value, Linear) and (not value.features or value.features in facet.feature_sets):
-        return linear(facet, np.asarray(params), value.features), facet
+def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None) -> Evaluator:
+    """What was learned as an evaluator; what cannot be lowered is valued by batches in JAX."""
+    facet = host.of(game)
     if not (chooses_batches(params) if batched is None else batched):
         try:
-            return net(host.lowered(game), value, params, batched=False), host.lowered(game)
+            if isinstance(value, Linear):
+                return linear(facet, np.asarray(params), value.features)
+            return net(facet, value, params, batched=False)
         except LoweringError:
             if batched is False:
                 raise
-    return net(facet, value, params, batched=True), facet
+    return net(facet, value, params, batched=True)
 
 
 def default(facet: Facet, *, games: int = PLAYOUTS, limited: bool = True) -> Evaluator:
@@ -179,12 +183,12 @@ def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: in
     return linear(facet, chosen)
 
 
-def named(game: Any, features: str, weights: Sequence[float] = (), *, lowered: bool = False) -> tuple[Evaluator, Facet]:
-    """By a set of features of the game and these weights, or the set's own; and the facet that it works on."""
+def named(game: Any, features: str, weights: Sequence[float] = ()) -> Evaluator:
+    """By a set of features of the game and these weights, or the set's own."""
     chosen, names = tuple(weights) or find(game, features).weights, find(game, features).names
     if not chosen:
         raise UserError(f"features={features} of {game.spec.name} have no weights of their own; give weights=…")
     if names and len(chosen) != len(names):
         raise UserError(misfit(game, len(chosen), len(names), names))
     check_values(chosen, f"features={features} of {game.spec.name}")
-    return learned(game, Linear(game, features), np.array(chosen, np.float32), lowered=lowered)
+    return learned(game, Linear(game, features), np.array(chosen, np.float32))

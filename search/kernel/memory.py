@@ -63,7 +63,8 @@ def allocate(
     weights = evaluator.weights
     scratch = max(evaluator.scratch, game.num_players, game.num_outcomes)
     scratch += scratch % 2  # so that it is a number of whole words
-    fixed = evaluator.held_bytes + 8 * control_block.WORDS + weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
+    work_words = max(module.WORK_WORDS, evaluator.work_words)
+    fixed = evaluator.held_bytes + 8 * control_block.WORDS + weights.nbytes + 4 * scratch + 8 * work_words
     fixed += 4 * move_ordering.HISTORY_SIZE * game.num_players + 2 * ENTRY_BYTES + row_bytes
 
     def bytes_of(plies: int) -> int:
@@ -98,7 +99,7 @@ def allocate(
         control=np.zeros(control_block.WORDS, np.int64),
         weights=weights,
         scratch=np.zeros(scratch, np.float32),
-        work=facet.work(),
+        work=np.zeros(work_words, np.uint64),
     )
     assert memory.num_bytes + evaluator.held_bytes <= total
     for name, place in ADDRESSES.items():

@@ -75,7 +75,8 @@ def allocate(facet: Facet, evaluator: Evaluator, *, kilobytes: int, searcher: st
     scratch += scratch % 2  # so that it is a number of whole words
     row_bytes = 8 * module.WORDS + 4 * evaluator.row_scratch
     node_bytes = row_bytes + 8 * (VALUES + spec.num_players) + 4 * 4 + 4
-    fixed = evaluator.held_bytes + evaluator.weights.nbytes + 4 * scratch + 8 * module.WORK_WORDS
+    work_words = max(module.WORK_WORDS, evaluator.work_words)
+    fixed = evaluator.held_bytes + evaluator.weights.nbytes + 4 * scratch + 8 * work_words
     fixed += 8 * (control_block.WORDS + PATH + 2) + row_bytes
     num_nodes = (1024 * kilobytes - fixed) // node_bytes
     least = 1 + max(module.ROOM, spec.num_outcomes)
@@ -93,7 +94,7 @@ def allocate(facet: Facet, evaluator: Evaluator, *, kilobytes: int, searcher: st
         span=np.zeros(2),
         weights=evaluator.weights,
         scratch=np.zeros(scratch + evaluator.row_scratch * (num_nodes + 1), np.float32),
-        work=facet.work(),
+        work=np.zeros(work_words, np.uint64),
     )
     tree = Tree(arrays, np.zeros(num_nodes, np.int32), np.zeros(control_block.WORDS, np.int64))
     assert tree.num_bytes + evaluator.held_bytes <= 1024 * kilobytes

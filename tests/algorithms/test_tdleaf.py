@@ -145,7 +145,7 @@ def test_the_leaf_is_worth_the_root_on_every_move(kind: str, options: dict[str, 
     moves = 0
     for depth in (1, 3):
         budget, chosen = Budget(depth=depth, kilobytes=512), searchers.find(kind).options(**options)
-        search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator, facet=facet)
+        search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator)
         for seed in range(6):
             played = self_play.play(search, np.random.default_rng(seed), opening=6, epsilon=0.1)
             for made in played.decisions:
@@ -159,8 +159,8 @@ def test_at_dice_the_leaves_are_worth_the_root_together() -> None:
     game = registry.make("pig:target=30")
     config = tdleaf.Config(depth=2, kilobytes=512, hidden=(8,), batch=2, games=4)
     value = learner.value_of(config, game)
-    evaluator, facet = evaluators.learned(game, value, value.init(jax.random.key(0)))
-    search = Searcher(game, "expectimax", budget=Budget(depth=2, kilobytes=512), evaluator=evaluator, facet=facet)
+    evaluator = evaluators.learned(game, value, value.init(jax.random.key(0)))
+    search = Searcher(game, "expectimax", budget=Budget(depth=2, kilobytes=512), evaluator=evaluator)
     played = self_play.play(search, np.random.default_rng(0), opening=0, epsilon=0.2)
     assert max(len(made.leaves) for made in played.decisions) > 5
     for made in played.decisions:
@@ -228,8 +228,7 @@ def test_treestrap_teaches_the_value_of_each_position_above_the_leaves() -> None
     facet = host.of(JUMPER)
     evaluator = evaluators.linear(facet, (5.0, 3.0, -2.0, 0.0))
     deep, shallow = (
-        Searcher(JUMPER, "negascout", budget=Budget(depth=d, kilobytes=256), evaluator=evaluator, facet=facet)
-        for d in (2, 1)
+        Searcher(JUMPER, "negascout", budget=Budget(depth=d, kilobytes=256), evaluator=evaluator) for d in (2, 1)
     )
     row = leaf("3\nW - -\n- B -\n- - -\nW").row
     lessons = tdleaf.tree_lessons(deep, row, 2)
@@ -259,7 +258,7 @@ def test_threads_change_nothing() -> None:
     make = functools.partial(Searcher, JUMPER, "negascout", budget=Budget(depth=2, kilobytes=256))
     played = []
     for workers in (1, 3):
-        pool = Pool(lambda: make(evaluator=evaluator, facet=facet), workers=workers)
+        pool = Pool(lambda: make(evaluator=evaluator), workers=workers)
         played.append(
             pool.map(lambda s, n: self_play.play(s, np.random.default_rng(n), opening=3, epsilon=0.1), range(12))
         )

@@ -98,8 +98,8 @@ def test_safe_cells_by_hand() -> None:
 def test_the_host_has_the_same_features(size: int) -> None:
     game = Jumper(size)
     facet, states = host.of(game), positions(size, 300, seed=1)
-    module = facet.feature_sets["extended"]
-    work, out = facet.work(), np.zeros(module.NUM_FEATURES, np.float32)
+    module = host.lower_features(game, "extended")
+    work, out = np.zeros(module.WORK_WORDS, np.uint64), np.zeros(module.NUM_FEATURES, np.float32)
     assert len(find(game, "extended").names) == module.NUM_FEATURES
     call = jax.jit(jax.vmap(functools.partial(extended.extended, game), (0, None)))
     for seat in (0, 1):

@@ -1,4 +1,4 @@
-"""Jumper's bitboards: the same boards in one turn as the rules in JAX hop by hop, and as the plain version."""
+"""Jumper's compiled rules: in one turn the same boards as the rules in JAX, and as the plain version."""
 
 from __future__ import annotations
 
@@ -17,31 +17,27 @@ from test_jumper_rules import LANES, random_games
 
 from boardrl import host
 from boardrl.game import TERMINAL
+from boardrl.host import random_games
 from boardrl.host.masks import unpack
-from games.jumper import Jumper, bits, narrow, paths, wide
+from games.jumper import Jumper
 from games.jumper.rules import NO_CHAIN, State, of_board
-from games.jumper.text import turn_between
+from search.budget import Budget
+from search.searcher import Searcher
 
 SIZES = range(3, 10)
 CHUNK = 4096  # states in one call of a compiled function
-ROOM = 1 << 16  # successors of one position
-
-
-def big_work(size: int) -> np.ndarray:
-    kind = narrow if size <= 8 else wide
-    return np.zeros(bits.work_words(ROOM, stack=kind.STACK, note=1 if size <= 8 else wide.PART), np.uint64)
 
 
 def positions(size: int, count: int, seed: int) -> State:
     """A batch of random positions, half of them from random play, half with cells drawn apart from each other."""
     game, chooser = Jumper(size), np.random.default_rng(seed)
     facet = host.of(game)
-    rows = facet.rows(count)
-    play_positions(facet.row(game.init()), rows[: count // 2], facet.rows(ROOM), big_work(size), seed)
-    weights = chooser.random((count - count // 2, 4)) ** 2 + 0.01
+    rows = facet.rows(4 * count)
+    host.specialise(random_games, facet).record(rows, np.zeros(len(rows), np.int64), seed)
+    played = facet.state(rows[facet.state(rows).chain == NO_CHAIN][: count // 2])
+    weights = chooser.random((count - len(played.turn), 4)) ** 2 + 0.01
     shares = np.cumsum(weights / weights.sum(1, keepdims=True), 1)
     cells = (chooser.random((len(shares), size * size))[..., None] > shares[:, None, :3]).sum(-1).astype(np.int8)
-    played = facet.state(rows[: count // 2])
     return of_board(
         np.concatenate([played.board, cells]),
         np.concatenate([played.turn, chooser.integers(0, 2, len(cells), dtype=np.int32)]),
@@ -49,28 +45,23 @@ def positions(size: int, count: int, seed: int) -> State:
     )
 
 
-def play_positions(first: np.ndarray, out: np.ndarray, buffer: np.ndarray, work: np.ndarray, seed: int) -> None:
-    """Positions of random games, one after the other."""
-    chooser = np.random.default_rng(seed)
-    successors = (narrow if len(first) == narrow.WORDS else wide).successors
-    row = first
-    for n in range(len(out)):
-        count = successors(row, buffer, work)
-        row = buffer[chooser.integers(count)].copy() if count else first
-        out[n] = row
-
-
 def host_boards(game: Jumper, states: State) -> set[tuple[int, ...]]:
-    """(number of the position, words of the board after one turn) for all positions."""
+    """(number of the position, words of the row after one turn) for all positions, hop by hop on compiled rules."""
     facet = host.of(game)
-    buffer, work = facet.rows(ROOM), big_work(game.size)
+    buffer, work = facet.rows(facet.module.ROOM), facet.work()
     found: set[tuple[int, ...]] = set()
-    for n, row in enumerate(facet.row(states)):
-        count = facet.module.successors(row, buffer, work)
-        boards = {(n, *after) for after in buffer[:count].tolist()}
-        assert len(boards) == count  # each once
-        found |= boards
-    assert work[bits.TRUNCATED] == 0
+    for n, first in enumerate(facet.row(states)):
+        active = {tuple(first.tolist())}
+        followed = set(active)
+        while active:
+            row = np.array(active.pop(), np.uint64)
+            count = facet.successors(row, buffer, work)
+            for after, chain in zip(buffer[:count].tolist(), facet.state(buffer[:count]).chain, strict=True):
+                if chain == NO_CHAIN:
+                    found.add((n, *after))
+                elif tuple(after) not in followed:
+                    active.add(tuple(after))
+                    followed.add(tuple(after))
     return found
 
 
@@ -113,17 +104,17 @@ def jax_boards(game: Jumper, states: State) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_both_facets_reach_the_same_boards_in_one_turn(size: int) -> None:
+def test_compiled_rules_reach_the_same_boards_in_one_turn_as_jax(size: int) -> None:
     """1,429 or more positions for each of seven sizes: over 10,000."""
     states = positions(size, 1430, seed=size)
     assert host_boards(Jumper(size), states) == jax_boards(Jumper(size), states)
 
 
-@pytest.mark.parametrize("size", [5, 8, 12, 16])
-def test_successors_and_paths_are_those_of_the_plain_version(size: int) -> None:
+@pytest.mark.parametrize("size", [5, 8, 12, 17])
+def test_turns_are_those_of_the_plain_version(size: int) -> None:
     game, chooser = Jumper(size), random.Random(size)
     facet = host.of(game)
-    buffer, work = facet.rows(ROOM), big_work(size)
+    kernel, rows, ends, work = host.specialise(random_games, facet), facet.rows(8192), facet.rows(8192), facet.work()
     for _ in range(15):
         board, mover = plain.random_board(size, chooser), chooser.choice([1, 2])
         jumps = list(itertools.islice(plain.jumps(board, mover), 1000))
@@ -131,20 +122,29 @@ def test_successors_and_paths_are_those_of_the_plain_version(size: int) -> None:
             continue
         turns = [*jumps, *plain.places(board, mover)]
         state = of_board(np.array(board, np.int8).reshape(-1), np.int32(mover - 1), np.int32(NO_CHAIN))
-        count = facet.module.successors(facet.row(state), buffer, work)
-        after = facet.state(buffer[:count].copy())
-        got = [tuple(map(tuple, b.reshape(size, size).tolist())) for b in after.board]
-        assert len(set(got)) == count
-        assert set(got) == {b for _, b in turns}
-        assert (after.turn == 2 - mover).all()
-        # Jumps come first: what follows the last jump are places, all of them but those that hops over own
-        # pieces made before.
-        jumped = [b not in {b for _, b in plain.places(board, mover)} for b in got]
-        assert not any(jumped[max(np.flatnonzero(jumped), default=-1) + 1 :])
-        assert paths.count(state.board.copy(), size, mover, paths.NO_CELL, 1) == max(len(turns), 1)
-        by_path = {" ".join(f"{r} {c}" for r, c in path): b for path, b in turns}
-        for b in got[:5]:
-            assert by_path[turn_between(game, state, np.array(b, np.int8).reshape(-1))] == b
+        row = facet.row(state)
+        assert sorted(host_ends(game, state)) == sorted({b for _, b in turns})
+        if turns:
+            assert kernel.turn_ends(row, rows, ends, work) == len(turns)  # by paths
+        # Hops that take a piece come first, then all other hops, then places.
+        actions = facet.actions(row)
+        steps = facet.rows(len(actions))
+        for action, out in zip(actions, steps, strict=True):
+            facet.step(row, action, out, work)
+        takes = (facet.state(steps).dead != state.dead).any(1)
+        order = np.lexsort([actions, ~takes, actions < size * size])
+        assert facet.successors(row, rows, work) == len(actions)
+        np.testing.assert_array_equal(rows[: len(actions)], steps[order])
+
+
+def host_ends(game: Jumper, state: State) -> list[tuple[tuple[int, ...], ...]]:
+    """The boards after one turn, as the plain version writes them; none of a finished game."""
+    facet = host.of(game)
+    batch = jax.tree.map(lambda leaf: np.asarray(leaf)[None], state)
+    found = host_boards(game, batch)
+    after = facet.state(np.array([row for _, *row in found], np.uint64).reshape(len(found), facet.module.WORDS))
+    assert (after.turn == 1 - state.turn).all()
+    return [tuple(map(tuple, b.tolist())) for b in after.board.reshape(-1, game.size, game.size)]
 
 
 def some_states(game: Jumper, count: int) -> tuple[State, np.ndarray]:
@@ -198,7 +198,7 @@ def test_single_actions_do_the_same_on_the_host(game: Jumper) -> None:
 
 
 @pytest.mark.parametrize("size", [5, 9])
-def test_both_facets_end_a_chain_under_way_in_the_same_boards(size: int) -> None:
+def test_chains_under_way_end_in_the_same_boards(size: int) -> None:
     game = Jumper(size)
     states, _ = some_states(game, 200)
     chains = jax.tree.map(lambda x: x[states.chain != NO_CHAIN], states)
@@ -206,30 +206,19 @@ def test_both_facets_end_a_chain_under_way_in_the_same_boards(size: int) -> None
     assert host_boards(game, chains) == jax_boards(game, chains)
 
 
-@pytest.mark.parametrize("size", [8, 16])
-def test_a_board_with_too_many_chains_is_cut_short_and_says_so(size: int) -> None:
-    """Landings two apart with enemies between them: chains are paths of a king among them, millions."""
+def test_a_board_with_millions_of_chains_is_searched_within_its_limits() -> None:
+    """Landings two apart with enemies between them: chains are paths of a king among them."""
+    size = 8
     game = Jumper(size)
     facet = host.of(game)
     board = np.full((size, size), plain.BLACK, np.int8)
     board[::2, ::2] = plain.EMPTY
     board[0, 0] = plain.WHITE
     state = of_board(board.reshape(-1), np.int32(0), np.int32(NO_CHAIN))
-    num_empty = int((board == plain.EMPTY).sum())
-    for capacity, room in ((1000, ROOM), (1 << 15, 1 << 10)):  # the buffer is too small, then the workspace
-        buffer = facet.rows(capacity)
-        kind = narrow if size <= 8 else wide
-        work = np.zeros(bits.work_words(room, stack=kind.STACK, note=1 if size <= 8 else wide.PART), np.uint64)
-        count = facet.module.successors(facet.row(state), buffer, work)
-        assert work[bits.TRUNCATED] > 0
-        assert count >= min(capacity, room)
-        assert count <= capacity
-        assert len(np.unique(buffer[:count], axis=0)) == count
-        after = facet.state(buffer[:count]).board
-        places = (after != state.board).sum(1) == 1
-        assert places.sum() == num_empty  # all places are there, whatever else is left out
-
-
-def test_boards_beyond_16_are_left_to_the_lowering() -> None:
-    assert Jumper(16).host() is not None
-    assert Jumper(17).host() is None
+    rows = facet.rows(2048 + facet.module.ROOM)
+    assert host.specialise(random_games, facet).turn_ends(facet.row(state), rows, facet.rows(2048), facet.work()) == -1
+    search = Searcher(game, "negascout", budget=Budget(depth=1, nodes=20_000, kilobytes=4096))
+    result = search.search_row(facet.row(state))
+    assert abs(result.nodes - 20_000) <= 1
+    assert not result.exact
+    assert facet.action(result.line[0], result.line[1]) in facet.actions(result.line[0])

@@ -117,14 +117,14 @@ def plain_lead(position: Any) -> np.ndarray:
 def test_star_windows_keep_real_values(star: int) -> None:
     """Where all leaves differ, a wrong window of an outcome shows; the results of games, ±1, would hide it."""
     plain, game = Pig(2, 60), registry.make("pig:target=60")
-    facet = host.lowered(game)
+    facet = host.of(game)
     evaluator = evaluators.net(facet, lead, np.full(2, SLOPE, np.float32), batched=False)
     positions = random_positions(plain, 40, seed=6)
     values = [expectation(plain, paranoid(view), plain_lead) for view in range(2)]
     for table in (False, True):
         options = searchers.find("expectimax").options(star=star, table=table)
         budget = Budget(depth=4, kilobytes=256)  # at depth 3 there is nothing yet that Star2 can cut off
-        search = Searcher(game, "expectimax", options, budget=budget, evaluator=evaluator, facet=facet)
+        search = Searcher(game, "expectimax", options, budget=budget, evaluator=evaluator)
         for position, row in zip(positions, facet.row(plain.states(positions)), strict=True):
             view = max(plain.actor(position), 0)
             np.testing.assert_allclose(search.search_row(row).value, values[view](position, 4), atol=1e-5)

@@ -1,4 +1,4 @@
-"""Search of Jumper: bitboards and lowered rules, all options, and plain minimax give the same values."""
+"""Search of Jumper: all options, hop by hop, and plain minimax by whole turns give the same values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ WEIGHTS = (WEIGHT, 0.0, 0.0, 0.0)  # the lead in pieces alone: easily written on
 FLAGS = ("table", "killers", "history", "symmetry", "deepening")
 
 
-def searcher(size: int, kind: str, depth: int, *, facet: Any = None, weights: Any = (), **options: Any) -> Searcher:
+def searcher(size: int, kind: str, depth: int, *, weights: Any = (), **options: Any) -> Searcher:
     game = registry.make(f"jumper:size={size}")
-    facet = facet or host.of(game)
+    facet = host.of(game)
     evaluator = evaluators.linear(facet, weights) if weights else evaluators.none(facet)
     chosen = searchers.find(kind).options(**options)
-    return Searcher(game, kind, chosen, budget=Budget(kilobytes=2048, depth=depth), evaluator=evaluator, facet=facet)
+    return Searcher(game, kind, chosen, budget=Budget(kilobytes=2048, depth=depth), evaluator=evaluator)
 
 
 def first_values(search: Searcher, states: Any) -> list[float]:
@@ -68,15 +68,20 @@ def test_evaluated_positions_at_every_depth(kind: str) -> None:
         np.testing.assert_allclose(got, [value(position, depth) for position in positions], atol=1e-6)
 
 
-def test_lowered_rules_give_the_values_of_the_bitboards_at_every_depth() -> None:
+def test_larger_boards_at_every_depth() -> None:
     plain = Jumper(6)
-    states = plain.states(random_positions(plain, 8, after=6, seed=5))
-    lowered = host.lowered(registry.make("jumper:size=6"))
+    positions = random_positions(plain, 8, after=6, seed=5)
+    states = plain.states(positions)
+    value = minimax(plain, lambda position: plain.lead(position, WEIGHT))
+    for depth in (1, 2):
+        got = first_values(searcher(6, "negascout", depth, weights=WEIGHTS), states)
+        np.testing.assert_allclose(got, [value(position, depth) for position in positions], atol=1e-6)
     weights = (0.4, 0.6, 0.1, 0.0)
     for depth in (1, 2, 3, 4):
-        own = first_values(searcher(6, "negascout", depth, weights=weights), states)
-        other = first_values(searcher(6, "negascout", depth, weights=weights, facet=lowered), states)
-        np.testing.assert_allclose(own, other, atol=1e-6)
+        got = first_values(searcher(6, "negascout", depth, weights=weights), states)
+        kind = "minimax" if depth < 4 else "alphabeta"
+        other = first_values(searcher(6, kind, depth, weights=weights, deepening=False), states)
+        np.testing.assert_allclose(got, other, atol=1e-6)
 
 
 def test_each_searcher_visits_no_more_nodes_than_the_plainer_one() -> None:

@@ -26,7 +26,7 @@ def mcts(
     game: Any, nodes: int, *, kilobytes: int = 8192, evaluator: Any = None, facet: Any = None, **options: Any
 ) -> Any:
     budget = Budget(nodes=nodes, kilobytes=kilobytes)
-    return making.make(game, "mcts", searchers.Mcts(**options), budget=budget, evaluator=evaluator, facet=facet)
+    return making.make(game, "mcts", searchers.Mcts(**options), budget=budget, evaluator=evaluator)
 
 
 # --- solved games -----------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def optimal_share(game: Any, searcher: Any, solution: Any, rows: list[np.ndarray
         best, legal = solution.optimal[number], solution.graph.child[number] >= 0
         if best.sum() < legal.sum():
             searcher.reset()
-            (action,) = searcher.facet.turn(row, searcher.search_row(row).line[1])
+            action = searcher.facet.action(row, searcher.search_row(row).line[1])
             right, total = right + bool(best[action]), total + 1
     assert total > 10
     return right / total
@@ -86,7 +86,7 @@ def test_dice_and_several_players(num_players: int) -> None:
         # Where the others' moves are nearly as good as each other, what is left for third players hangs on them.
         np.testing.assert_allclose(result.value[seat], solution.values[number, seat], atol=0.05)
         np.testing.assert_allclose(result.value, solution.values[number], atol=0.1)
-        (action,) = searcher.facet.turn(row, result.line[1])
+        action = searcher.facet.action(row, result.line[1])
         gap = solution.values[number, seat] - solution.values[children[action], seat]
         wrong += gap > 0.03
     assert wrong == 0
@@ -102,7 +102,7 @@ def test_connect_four_sees_a_forced_win() -> None:
         facet.step(row, column, after, work)
         row, after = after.copy(), row
     result = mcts(game, 20_000).search_row(row)
-    assert facet.turn(row, result.line[1])[0] in (1, 4)
+    assert facet.action(row, result.line[1]) in (1, 4)
     assert result.value[0] > 0.9
 
 

@@ -16,7 +16,9 @@ from boardrl.play import players
 from boardrl.values import linear, weight_file
 from boardrl.values.weight_file import Weights
 from search import evaluators, player, turns
+from search.budget import Budget
 from search.player import SearchPlayer
+from search.searcher import Searcher
 
 
 def make(text: str, game: str) -> SearchPlayer:
@@ -70,16 +72,19 @@ def test_features_by_name_and_weights_from_a_file(tmp_path: pathlib.Path) -> Non
             make(f"negascout(depth=2,{text})", "jumper:size=4")
 
 
-def test_features_that_the_host_has_not_compiled_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boards past 8×8 have bitboards, but not for the further features: these are compiled as any value is."""
+def test_a_set_of_features_is_compiled_with_room_to_work_in() -> None:
+    """Those of Jumper 9×9 need a larger workspace than its rules do."""
     game = registry.make("jumper:size=9")
-    assert "extended" not in host.of(game).feature_sets
-    monkeypatch.setattr(host, "lowered", lambda game: "lowered")
-    monkeypatch.setattr(evaluators, "net", lambda facet, value, params, *, batched: (facet, value, batched))
-    values = [0.5] * len(linear.find(game, "extended").names)
-    (facet, value, batched), given = evaluators.named(game, "extended", values)  # type: ignore[misc]
-    assert (facet, given, batched) == ("lowered", "lowered", False)
-    assert value == linear.Linear(game, "extended")
+    names = linear.find(game, "extended").names
+    weights = np.random.default_rng(0).normal(size=len(names)).astype(np.float32)
+    evaluator = evaluators.named(game, "extended", weight_file.tolist())
+    search = Searcher(game, "alphabeta", budget=Budget(depth=1), evaluator=evaluator)
+    part = host.lower_features(game, "extended")
+    assert (evaluator.name, part.NUM_FEATURES) == ("features", len(names))
+    assert len(search.kernel.memory.work) == max(part.WORK_WORDS, host.of(game).module.WORK_WORDS)
+    state = game.from_text("9\n" + "W - B X - W - B -\n" * 9 + "B")
+    want = linear.Linear(game, "extended")(weight_file, state, np.int32(0))
+    np.testing.assert_allclose(search.evaluate(search.facet.row(state)), want, atol=1e-6)
 
 
 def test_dice_that_let_nobody_move_do_not_hold_up_a_player() -> None:

@@ -32,9 +32,7 @@ def searcher(game: Any, kind: str, options: dict[str, Any], *, weights: Any = ()
     facet = host.of(game)
     evaluator = evaluators.linear(facet, weights) if weights else evaluators.none(facet)
     budget = Budget(kilobytes=512, depth=depth)
-    return Searcher(
-        game, kind, searchers.find(kind).options(**options), budget=budget, evaluator=evaluator, facet=facet
-    )
+    return Searcher(game, kind, searchers.find(kind).options(**options), budget=budget, evaluator=evaluator)
 
 
 def values(search: Searcher, states: Any) -> np.ndarray:
@@ -185,11 +183,11 @@ def real_values(depth: int) -> tuple[list[Any], list[float]]:
 def test_real_values_are_those_of_plain_minimax(kind: str, options: dict[str, Any]) -> None:
     """Where all leaves differ, a wrong window or bound shows; results of games, of which there are three, hide it."""
     game = registry.make("tic_tac_toe")
-    facet = host.lowered(game)
+    facet = host.of(game)
     evaluator = evaluators.net(facet, marks_weighed, np.array(CELLS, np.float32), batched=False)
     for depth in (2, 4):
         positions, want = real_values(depth)
         chosen, budget = searchers.find(kind).options(**options), Budget(kilobytes=512, depth=depth)
-        search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator, facet=facet)
+        search = Searcher(game, kind, chosen, budget=budget, evaluator=evaluator)
         for _ in range(2):  # the second time with what the table has kept
             np.testing.assert_allclose(values(search, TicTacToe().states(positions))[:, 0], want, atol=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -248,13 +248,20 @@ def arguments(seed: int, examples: list[np.ndarray], count: int) -> Iterator[lis
         yield drawn
 
 
-def differences(seed: int, count: int = 6, name: str = "booleans") -> list[str]:
-    """What a program gives in host code and in JAX, where that differs; compiled under a name of its own."""
-    run, examples = program(seed)
-    compiled, wanted = lower(run, *examples, name=f"{name}_{seed}"), jax.jit(run)
+def differences(seeds: Sequence[int], count: int = 6, name: str = "booleans") -> list[str]:
+    """What programs give in host code and in JAX, where that differs; compiled as one, under a name of their own."""
+    programs = [program(seed) for seed in seeds]
+
+    def run(*args: Any) -> list[tuple[Any, ...]]:
+        return [call(*part) for (call, _), part in zip(programs, args, strict=True)]
+
+    examples = [example for _, example in programs]
+    compiled, wanted = lower(run, *examples, name=f"{name}_{'_'.join(map(str, seeds))}"), jax.jit(run)
     found = []
-    for args in arguments(seed, examples, count):
-        for k, (got, want) in enumerate(zip(compiled(*args), wanted(*args), strict=True)):
-            if got.dtype != want.dtype or not np.array_equal(got, np.asarray(want)):
-                found.append(f"program {seed}, result {k}: {got!r} instead of {np.asarray(want)!r}")
+    drawn = [arguments(seed, example, count) for seed, example in zip(seeds, examples, strict=True)]
+    for args in zip(*drawn, strict=True):
+        for seed, results in zip(seeds, zip(compiled(*args), wanted(*args), strict=True), strict=True):
+            for k, (got, want) in enumerate(zip(*results, strict=True)):
+                if got.dtype != want.dtype or not np.array_equal(got, np.asarray(want)):
+                    found.append(f"program {seed}, result {k}: {got!r} instead of {np.asarray(want)!r}")
     return found

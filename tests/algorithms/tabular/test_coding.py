@@ -80,7 +80,7 @@ def lessons():
 def test_credit_goes_to_the_right_player_across_extra_rolls_and_passed_turns(lessons):
     """Every reward is worked out from the rows alone: what was released, lost and won up to the next decision."""
     kernel, pages = lessons
-    facet = host.lowered(LUDO)
+    facet = host.of(LUDO)
     assert list(kernel.causes) == [("release", "lost", "points"), ("lost", "points"), ("points",)]
     ends, losses, again, apart = 0, 0, 0, 0
     for book, count in pages:

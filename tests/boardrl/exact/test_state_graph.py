@@ -57,7 +57,7 @@ def test_every_state_is_found_and_no_other():
 
 def test_any_leaves_survive_packing():
     tree = {
-        "a": jnp.array([True, False, True]),
+        "a": jnp.arange(40) % 3 == 0,
         "b": jnp.array([[-3, 5]], jnp.int8),
         "c": jnp.float32(-0.5),
         "d": jnp.array([60000], jnp.uint16),
@@ -65,7 +65,7 @@ def test_any_leaves_survive_packing():
     }
     game = types.SimpleNamespace(init=lambda: tree)
     row = state_graph.pack(tree)
-    assert row.shape == (5,)  # 3 + 2 + 4 + 2 + 8 bytes, in words of 4
+    assert row.shape == (6,)  # 40 bits and 2 + 4 + 2 + 8 bytes, in words of 4
     back = state_graph.unpack(game, row)
     for name, leaf in tree.items():
         assert (back[name].dtype, back[name].tolist()) == (leaf.dtype, leaf.tolist())

@@ -6,7 +6,6 @@ import dataclasses
 import pathlib
 from typing import Any, NamedTuple
 
-import counter_host
 import host_kernel
 import jax
 import jax.numpy as jnp
@@ -169,44 +168,10 @@ def test_a_specialised_kernel_plays_the_game() -> None:
     assert host.specialise(host_kernel, facet, DEPTH=2).count(facet.row(game.init())) == (72, 0, 0, 72)
 
 
-@dataclasses.dataclass(frozen=True)
-class Counter:
-    """A tiny game with a hand-written facet: two players add 1 or 2, who reaches the goal wins."""
-
-    goal: int = 5
-
-    @property
-    def spec(self) -> Spec:
-        return Spec("counter", num_players=2, num_actions=2, num_outcomes=0, obs_shape=(1,), max_steps=self.goal)
-
-    def init(self) -> Array:
-        return jnp.int32(0)
-
-    def host(self) -> host.Handwritten:
-        return host.Handwritten(
-            counter_host,
-            {"GOAL": self.goal},
-            pack=lambda state: np.asarray(state, np.uint64)[..., None],
-            unpack=lambda rows: rows[..., 0].astype(np.int32),
-        )
-
-
-def test_a_game_may_bring_its_own_facet() -> None:
-    facets = {goal: host.of(Counter(goal)) for goal in (5, 7)}
-    row = facets[5].row(jnp.int32(5))
-    work = facets[5].work()
-    assert facets[5].actor(row, work) == TERMINAL
-    assert facets[7].actor(row, work) == 1
-    after = facets[7].rows()
-    facets[7].step(row, 1, after, work)
-    assert facets[7].state(after) == 7
-    assert facets[7].module.NUM_ACTIONS == 2
-
-
 def test_a_value_net_runs_on_rows() -> None:
     game = registry.make("tic_tac_toe")
     states, _ = random_games(game, 20, 9, 3)
-    facet = host.lowered(game)  # nets are compiled for the rows of the rules in JAX
+    facet = host.of(game)
 
     def value(params: Any, state: Any, player: Array) -> Array:
         hidden = jnp.tanh(game.observe(state, player) @ params["w"] + params["b"])

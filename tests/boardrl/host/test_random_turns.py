@@ -35,7 +35,7 @@ def test_jumper_has_the_published_branching_by_boards():
 
 
 def kernel_and_memory(game, room=4096):
-    facet = host.lowered(game)
+    facet = host.of(game)
     return host.specialise(random_games, facet), facet, facet.rows(room), facet.rows(room)
 
 

@@ -179,9 +179,9 @@ def test_the_toolchain_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_code_in_the_docs_is_what_is_emitted(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Line numbers may differ: the game's file changes more often than its rules."""
     monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
-    host._lowered.cache_clear()
-    emitted = pathlib.Path(str(host.lowered(registry.make("jumper")).module.__file__)).read_text()
-    host._lowered.cache_clear()
+    host._of.cache_clear()
+    emitted = pathlib.Path(str(host.of(registry.make("jumper")).module.__file__)).read_text()
+    host._of.cache_clear()
     docs = (pathlib.Path(__file__).parents[3] / "docs" / "lowering.md").read_text()
     shown = [block for block in re.findall(r"```python\n(.*?)```", docs, re.DOTALL) if block.startswith("@njit")]
     assert len(shown) == 1

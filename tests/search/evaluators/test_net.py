@@ -34,14 +34,13 @@ def small_net(name: str) -> tuple[nets.ValueNet, Any]:
 )
 def test_batches_in_jax_give_the_values_of_compiled_nets(name: str, kind: str) -> None:
     net, params = small_net(name)
-    facet, rng = host.lowered(net.game), np.random.default_rng(0)
+    facet, rng = host.of(net.game), np.random.default_rng(0)
     searchers = [
         Searcher(
             net.game,
             kind,
             budget=Budget(depth=2, kilobytes=512),
             evaluator=evaluators.net(facet, net, params, batched=batched),
-            facet=facet,
         )
         for batched in (False, True)
     ]
@@ -68,9 +67,9 @@ def test_batches_in_jax_give_the_values_of_compiled_nets(name: str, kind: str) -
 
 def test_what_goes_wrong_in_a_batch_is_raised_by_the_search() -> None:
     net, params = small_net("tic_tac_toe")
-    facet = host.of(net.game)  # bitboards: batches take rows of any facet
+    facet = host.of(net.game)
     evaluator = evaluators.net(facet, net, params, batched=True)
-    search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator, facet=facet)
+    search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator)
     with pytest.MonkeyPatch.context() as patch:
 
         def broken(self: Any, rows: np.ndarray, seat: int) -> np.ndarray:
@@ -85,7 +84,7 @@ def test_what_goes_wrong_in_a_batch_is_raised_by_the_search() -> None:
 def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     net, params = small_net("tic_tac_toe")
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
-    assert evaluators.net(host.lowered(net.game), net, params).name == "net"
+    assert evaluators.net(host.of(net.game), net, params).name == "net"
     monkeypatch.setattr(evaluators, "LARGE", size)
     evaluator = evaluators.net(host.of(net.game), net, params)
     assert evaluator.name == "batched net"
@@ -107,9 +106,9 @@ def test_net_and_search_agree_with_jax() -> None:
     game = registry.make("tic_tac_toe")
     net = nets.ValueNet(game, nets.MLP((8,), 2, "tanh"))
     params = net.init(jax.random.key(0))
-    facet = host.lowered(game)
+    facet = host.of(game)
     evaluator = evaluators.net(facet, net, params)
-    search = Searcher(game, "negascout", budget=Budget(depth=2, kilobytes=256), evaluator=evaluator, facet=facet)
+    search = Searcher(game, "negascout", budget=Budget(depth=2, kilobytes=256), evaluator=evaluator)
 
     state = game.from_text("X.. .O. ..X 1")
     value = jax.jit(net)
@@ -163,10 +162,10 @@ def test_no_value_is_more_than_a_player_can_get(batched: bool) -> None:
     def own(params: Any, state: Any, player: Any) -> Any:
         return params * jnp.array([9.0, 2.0, -9.0], jnp.float32)
 
-    facet = host.lowered(game)
+    facet = host.of(game)
     for value, numbers, wanted in ((net, params, [3, 3, 3]), (own, jnp.ones(3), [3, 2, 1])):
         evaluator = evaluators.net(facet, value, numbers, batched=batched)
-        search = Searcher(game, "maxn", budget=Budget(depth=1, kilobytes=256), evaluator=evaluator, facet=facet)
+        search = Searcher(game, "maxn", budget=Budget(depth=1, kilobytes=256), evaluator=evaluator)
         np.testing.assert_allclose(search.evaluate(facet.row(jax.device_get(state))), wanted)
 
 
@@ -177,8 +176,7 @@ def test_what_cannot_be_lowered_is_valued_in_jax() -> None:
     def drawn(params: Any, state: Any, player: Any) -> Any:
         return params * jax.random.uniform(jax.random.key(0), (2,))
 
-    evaluator, facet = evaluators.learned(game, drawn, jnp.float32(1))
+    evaluator = evaluators.learned(game, drawn, jnp.float32(1))
     assert evaluator.name == "batched net"
-    assert facet is host.of(game)
     with pytest.raises(LoweringError):
         evaluators.learned(game, drawn, jnp.float32(1), batched=False)

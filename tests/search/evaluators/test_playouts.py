@@ -35,15 +35,12 @@ def random_play(plain: OnRows) -> Any:
     return value
 
 
-@pytest.mark.parametrize("lowered", [False, True])
-def test_the_mean_is_that_of_random_play(lowered: bool) -> None:
+def test_the_mean_is_that_of_random_play() -> None:
     game = registry.make("tic_tac_toe")
-    facet = host.lowered(game) if lowered else host.of(game)
+    facet = host.of(game)
     plain = OnRows(facet)
     value = random_play(plain)
-    searcher = making.make(
-        game, "minimax", budget=Budget(depth=1), evaluator=evaluators.playouts(facet, games=GAMES), facet=facet
-    )
+    searcher = making.make(game, "minimax", budget=Budget(depth=1), evaluator=evaluators.playouts(facet, games=GAMES))
     for position in [plain.first, *random_positions(plain, 6, after=2, seed=1)]:
         got = searcher.evaluate(plain.row(position))
         np.testing.assert_allclose(got, value(position), atol=4 / GAMES**0.5)
