@@ -67,8 +67,6 @@ class Game(Protocol[State]):
                         of all players but never the dice, so that they need not be looked for elsewhere
         defaults        {algorithm: {field: value}}, settings that suit this game, on top of a `preset` if they name one
         printed         {opponent: {whose: share}}, win rates of papers' learned players to hold a new one against
-        observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not
-                        be 0 and what they add up to, for nets to read in a fraction of the time
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything
         lanes_last      True where many games are stepped faster with the games along the last axis of each array, as

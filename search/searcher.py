@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import time
 from collections.abc import Iterator, Sequence
@@ -112,7 +113,7 @@ class Searcher:
         """Forgets all positions."""
         memory.clear(self.memory)
 
-    @property
+    @functools.cached_property
     def num_bytes(self) -> int:
         """Of memory that it holds, parameters included."""
         return self.memory.num_bytes + self.evaluator.held_bytes

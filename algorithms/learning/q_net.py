@@ -69,7 +69,7 @@ class QNet:
         return jax.eval_shape(self._first)
 
     def encode(self, state: Any) -> Array | Sparse:
-        """[I] or [A, I] what the net is shown of a state with a player to act, as a Sparse where the game gives one."""
+        """[I] or [A, I] what the net is shown of a state with a player to act, a Sparse where few numbers add up."""
         game = self.game
         player = jnp.maximum(game.actor(state), 0)
         if self.inputs == AFTERSTATE:

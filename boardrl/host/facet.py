@@ -1,6 +1,6 @@
 """The host facet of a game: its rules as compiled scalar functions on flat rows, for search and tables.
 
-`of(game)` lowers it from the rules in JAX. What the functions take is told in `boardrl.host.slots`; they are module-level
+`of(game)` lowers it from the rules in JAX. `boardrl.host.slots` says what the functions take; they are module-level
 Numba functions in a module of the game's own, so that code compiled against them is found again in Numba's cache on
 disk.
 
@@ -38,7 +38,7 @@ from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
 from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
-from boardrl.play.policy import Value
+from boardrl.play.policy import Value, for_host
 from boardrl.values import linear
 
 
@@ -93,7 +93,9 @@ class Facet:
 
     def __getattr__(self, name: str) -> Any:
         if name in FUNCTIONS:
-            return getattr(self.module, name)
+            function = getattr(self.module, name)
+            object.__setattr__(self, name, function)  # found at once the next time
+            return function
         raise AttributeError(f"a facet has no {name!r}")
 
 
@@ -338,10 +340,14 @@ def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
     """
     state = jax.tree.map(jnp.asarray, game.init())
     arguments = [Argument("params", params), Argument("row", state), Argument("player", jnp.int32(0))]
-    function = Function(value, arguments, title=f"the value of {game.spec.name}")
-    module, layouts = lower_module(
-        f"{game.spec.name}_value", {"evaluate": function}, extra="EVALUATOR_WORDS = WORK_WORDS\n"
-    )
+    value, title = for_host(value), f"the value of {game.spec.name}"
+    functions = {
+        "evaluate": Function(value, arguments, title=title),
+        "evaluate_all": Function(
+            functools.partial(_own_values, value, game.spec.num_players), arguments[:2], title=title, interleaved=True
+        ),
+    }
+    module, layouts = lower_module(f"{game.spec.name}_value", functions, extra="EVALUATOR_WORDS = WORK_WORDS\n")
     return Evaluator(module, layouts["evaluate"][0])
 
 
@@ -362,6 +368,11 @@ def _lower_features(game: Any, name: str) -> types.ModuleType:
     function = Function(call, arguments, title=f"features={name} of {game.spec.name}")
     module, _ = lower_module(f"{game.spec.name}_{name}", {"features": function}, extra=f"NUM_FEATURES = {number}\n")
     return module
+
+
+def _own_values(value: Value, num_players: int, params: Any, state: Any) -> jax.Array:
+    """[P] what each player can expect, as it sees the state itself; what all see alike is computed once."""
+    return jnp.stack([value(params, state, jnp.int32(player))[player] for player in range(num_players)])
 
 
 def specialise(

@@ -15,3 +15,8 @@ EVALUATOR_WORDS = 1  # of the workspace that `evaluate` needs
 def evaluate(params: Any, row: Any, player: Any, out: Any, work: Any) -> None:
     """Writes [P] float32: what each player can expect, as one of them sees it; `params` are flat, and data."""
     raise NotImplementedError
+
+
+def evaluate_all(params: Any, row: Any, out: Any, work: Any) -> None:
+    """Writes [P] float32: what each player can expect, as it sees the position itself."""
+    raise NotImplementedError

@@ -35,6 +35,22 @@ def pointer(typing, array, offset, dtype):
 
 
 @intrinsic
+def apart(typing):
+    """Tells LLVM that no two arguments of the function that calls this share memory, so that loops become vector code.
+
+    Numba has no option for it. Nothing is done at run time.
+    """
+
+    def generate(context, builder, signature, args):
+        for argument in builder.function.args:
+            if isinstance(argument.type, ir.PointerType) and "noalias" not in argument.attributes:
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def where(typing, condition, yes, no):
     """One of two values, both already computed: a select, not a branch."""
     _check_same(yes, no)

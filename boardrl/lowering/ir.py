@@ -294,6 +294,19 @@ def split(block: Block, late: Var, *, first_outs: int) -> tuple[Block, Block]:
     )
 
 
+def interleave(block: Block) -> None:
+    """Orders equations by how many stand before them on the longest way to them (in place).
+
+    Several programs written one after the other, such as a net for each player, are then written side by side, and a
+    processor works at one while another waits for its last result.
+    """
+    levels: dict[Atom, int] = {}
+    for eqn in block.equations:
+        level = 1 + max((levels.get(a, 0) for a in eqn.ins), default=0)
+        levels.update(dict.fromkeys(eqn.outs, level))
+    block.equations.sort(key=lambda eqn: levels[eqn.outs[0]])
+
+
 def walk(block: Block) -> Iterator[Equation]:
     """Every equation, nested ones after the one that holds them."""
     for eqn in block.equations:

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from boardrl.lowering import cache, index, intrinsics, ir, primitives
+from boardrl.lowering import cache, index, intrinsics, ir, primitives, sparse
 from boardrl.lowering.bits import Bits, bits_of, num_words
 from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, flattened, kind, scalar, typed
 from boardrl.lowering.fold import fold
@@ -30,6 +30,7 @@ import math
 
 import numpy as np
 from boardrl.lowering.intrinsics import *
+from boardrl.lowering.vectors import dot_rows, exp32, exp_each, sum_rows, tanh32, tanh_each
 from numba import njit
 
 OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}}
@@ -52,6 +53,7 @@ class Function:
     arguments: Sequence[Argument]
     result: str = "out"
     title: str = ""  # how messages call it
+    interleaved: bool = False  # whether it is several programs that are best written side by side (`ir.interleave`)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +149,7 @@ def lower_module(
         leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
         texts += [
             label,
-            repr((function.title, [a.name for a in function.arguments], function.result, leaves)),
+            repr((function.title, [a.name for a in function.arguments], function.result, leaves, function.interleaved)),
         ]
     walk = None
     if successors is not None and not any(isinstance(block, ir.LoweringError) for block in blocks.values()):
@@ -212,6 +214,9 @@ def emit_function(
     emit = Emitter(tables, {*taken, *RESERVED, "work", function.result, *(a.name for a in function.arguments)})
     writer = Writer(emit, title)
     fold(block)
+    sparse.rewrite(block)
+    if function.interleaved:
+        ir.interleave(block)
     writer.check(block)
     used = {a for eqn in ir.walk(block) for a in eqn.ins} | set(block.outs)
     operands = []
@@ -262,6 +267,7 @@ def emit_successors(
     emit = Emitter(tables, {*taken, *RESERVED, "row", "buffer", "work", "count", "action", "group"})
     writer = Writer(emit, successors.title)
     fold(block)
+    sparse.rewrite(block)
     writer.check(block)
     num_groups = len(block.outs) - len(layout.leaves)
     ahead, behind = ir.split(block, block.ins[-1], first_outs=num_groups)
@@ -321,10 +327,22 @@ def _source(label: str, parameters: list[str], doc: str, emit: Emitter) -> tuple
     words = set(re.findall(r"\w+", "\n".join(body)))
     head = [line for line in emit.head if line.split()[0] in words]  # a pointer may have found no reader
     start = f"@njit(**OPTIONS)\ndef {label}({', '.join([*parameters, 'work'])}):"
-    return "\n".join([start, f'    """{doc}"""', *head, *body]) + "\n", emit.work_bytes
+    return "\n".join([start, f'    """{doc}"""', "    apart()", *head, *body]) + "\n", emit.work_bytes
 
 
-RESERVED = {*dir(intrinsics), *dir(builtins), *keyword.kwlist, "math", "np", "njit", "OPTIONS", "WORK_WORDS", "REFUSED"}
+VECTOR_NAMES = ("dot_rows", "exp32", "exp_each", "sum_rows", "tanh32", "tanh_each")
+RESERVED = {
+    *dir(intrinsics),
+    *dir(builtins),
+    *keyword.kwlist,
+    *VECTOR_NAMES,
+    "math",
+    "np",
+    "njit",
+    "OPTIONS",
+    "WORK_WORDS",
+    "REFUSED",
+}
 
 
 def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:

@@ -79,6 +79,14 @@ class WithinReturns:
         """[P]"""
         return self.game.spec.within_returns(self.value(params, state, player))
 
+    def for_host(self) -> WithinReturns:
+        return dataclasses.replace(self, value=for_host(self.value))
+
+
+def for_host(value: Value) -> Value:
+    """The same value function as it is best lowered to scalar code, if it has a form for that (`for_host`)."""
+    return value.for_host() if hasattr(value, "for_host") else value
+
 
 def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, player: Array) -> Array:
     """[P] value of a state that `player` has just moved to: its returns if the game is over there."""

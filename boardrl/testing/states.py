@@ -12,7 +12,6 @@ from jax import Array
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
 from boardrl.testing.report import name_of
-from boardrl.values import nets
 
 
 def actor_in_range(game: Game[Any], node: Node) -> Verdict:
@@ -74,18 +73,6 @@ def terminal_absorbs(game: Game[Any], node: Node) -> Verdict:
 def observation_bounded(game: Game[Any], node: Node) -> Verdict:
     """What every player observes is finite and lies in [-1, 1]."""
     return Verdict(True, ((node.observations >= -1) & (node.observations <= 1)).all())
-
-
-def sparse_observation_is_the_observation(game: Game[Any], node: Node) -> Verdict:
-    """What `observe_sparsely` gives, where a game offers it, adds up to `observe` for every player."""
-    if not hasattr(game, "observe_sparsely"):
-        return Verdict(False, True)
-
-    def written_out(player: Array) -> Array:
-        return nets.Sparse(*game.observe_sparsely(node.state, player)).dense(node.observations[0].size)
-
-    seen = jax.vmap(written_out)(jnp.arange(game.spec.num_players))
-    return Verdict(True, close(seen, node.observations.reshape(seen.shape)))
 
 
 def act_is_step(game: Game[Any], node: Node) -> Verdict:
@@ -164,7 +151,6 @@ OF_A_NODE: tuple[Callable[[Game[Any], Node], Verdict], ...] = (
     returns_settle_at_the_end,
     terminal_absorbs,
     observation_bounded,
-    sparse_observation_is_the_observation,
     act_is_step,
     settle_is_step,
     strategies_allow_a_legal_action,

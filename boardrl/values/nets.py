@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from boardrl.game import Game, Spec, one_hot
+from boardrl.values import sparse_observation
 from boardrl.values.return_scale import Scale
 
 Activation = Literal["relu", "tanh", "sigmoid"]
@@ -68,6 +69,11 @@ class ValueNet:
     encoding: str = ""  # one that the game offers, in place of `observe`
     fixed_seats: bool = False
     separate: bool = False  # a fraction for each player even where returns have a fixed sum
+    sparse: bool = True  # whether inputs of which few are not 0 are a Sparse
+
+    def for_host(self) -> ValueNet:
+        """With dense inputs: lowered code finds those that are not 0 by itself."""
+        return dataclasses.replace(self, sparse=False)
 
     def init(self, key: Array) -> Any:
         return self.module.init(key, self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
@@ -83,10 +89,11 @@ class ValueNet:
         return math.prod(self._shape) + (self.game.spec.num_players if self._told_its_seat else 0)
 
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
-        """[I] what the net is shown, as a Sparse where the game gives one and the net takes it."""
-        sparse = isinstance(self.module, MLP) and hasattr(self.game, "observe_sparsely")
-        if sparse and not self.encoding and not self._told_its_seat:
-            return Sparse(*self.game.observe_sparsely(state, player))  # type: ignore[attr-defined]
+        """[I] what the net is shown, as a Sparse where few numbers are added up and the net takes it."""
+        if self.sparse and isinstance(self.module, MLP) and not self.encoding and not self._told_its_seat:
+            entries = sparse_observation.entries(self.game)
+            if entries is not None:
+                return Sparse(*entries(state, player))
         seen = self._observe(state, player).ravel().astype(jnp.float32)
         if not self._told_its_seat:
             return seen
@@ -155,6 +162,9 @@ class Scaled:
     """A ValueNet together with the learned range of returns that its outputs are shares of."""
 
     net: ValueNet
+
+    def for_host(self) -> Scaled:
+        return Scaled(self.net.for_host())
 
     def __call__(self, params: ScaledParams, state: Any, player: Array) -> Array:
         """[P] expected returns in seat order, within what a player can get."""

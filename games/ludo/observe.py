@@ -24,7 +24,7 @@ def size(players: int, board: Board) -> int:
     return players * (DANGERS * (board.goal + 1) + 1) + FACES + 1
 
 
-def sparsely(game: LudoRules, state: State, player: Array) -> tuple[Array, Array]:
+def entries(game: LudoRules, state: State, player: Array) -> tuple[Array, Array]:
     """[K] entries that may not be 0, and what they hold: for each player from `player` on the share of its pieces
     of each danger on each place; whose turn it is, counted from `player`; the die; the tries left."""
     places = game.board.goal + 1

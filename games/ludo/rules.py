@@ -163,11 +163,9 @@ class LudoRules:
 
     def observe(self, state: State, player: Array) -> Array:
         """See observe.py."""
-        places, held = self.observe_sparsely(state, player)
-        return jnp.zeros(self.spec.obs_shape, jnp.float32).at[places].add(held)
-
-    def observe_sparsely(self, state: State, player: Array) -> tuple[Array, Array]:
-        return observe.sparsely(self, state, player)
+        places, held = observe.entries(self, state, player)
+        seen = jnp.zeros(self.spec.obs_shape, jnp.float32)
+        return seen.at[places].add(held, mode="promise_in_bounds", wrap_negative_indices=False)
 
     def shares(self, index: Array, size: int) -> Array:
         """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""

@@ -12,17 +12,21 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from boardrl import host, registry
+from boardrl.game import TERMINAL
 from boardrl.host import Facet, random_games
+from boardrl.values import nets
 from launch.bench import mcts_rows
 from launch.bench.row import Row, missing, processor_seconds
-from search import evaluators, searchers
+from search import evaluators, random_step, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
 BOARDS = 12  # random positions of Jumper
+PLAYED = (40, 200)  # steps of random games of Ludo, dice included, before a position is searched
 FILLED = (6, 20)  # turns that were played at random before
 SEED = 2013
 LEAST_SECONDS = 0.05  # of a measurement of ours
@@ -37,6 +41,7 @@ def rows(batch: int) -> Sequence[Row]:
         *jumper_rates(),
         *jumper_moves(),
         *other_games(),
+        *nets_in_search(),
     ]
 
 
@@ -133,6 +138,52 @@ def other_games() -> Sequence[Row]:
         )
         for name, depth in (("ataxx", 5), ("kalah", 8), ("jumper:size=12", 3))
     ]
+
+
+# Nets
+
+
+def nets_in_search() -> Sequence[Row]:
+    """Nodes a second of maxn with a value net of the size that is trained by default; its weights are drawn."""
+    game: Any = registry.make("ludo")
+    net = nets.ValueNet(game, nets.MLP(game.defaults["td_lambda"]["hidden"], game.spec.num_players))
+    units = ", ".join(map(str, net.module.hidden))
+    return [
+        Row(f"ludo, maxn to depth {depth}, net of {units} units", "nodes/s", net_rate(net, "maxn", depth))
+        for depth in (2, 4)
+    ]
+
+
+def net_rate(net: nets.ValueNet, kind: str, depth: int) -> Callable[[], float]:
+    """Nodes a second on positions of random games."""
+    facet: Facet = host.of(net.game)
+    evaluator = evaluators.net(facet, net, net.init(jax.random.key(SEED)), batched=False)
+    options = searchers.find(kind).options(**PLAIN)
+    search = Searcher(net.game, kind, options, budget=Budget(depth=depth), evaluator=evaluator)
+    starts = positions(facet, BOARDS, PLAYED)
+
+    def run() -> float:
+        nodes = 0
+        began = time.thread_time()
+        while time.thread_time() - began < LEAST_SECONDS:
+            nodes += sum(search.search_row(row).nodes for row in starts)
+        return nodes / (time.thread_time() - began)
+
+    return run
+
+
+def positions(facet: Facet, number: int, played: tuple[int, int]) -> list[np.ndarray]:
+    """Positions of random games, after so many steps, in which somebody is to act."""
+    rng, work = np.random.default_rng(SEED), facet.work()
+    found: list[np.ndarray] = []
+    while len(found) < number:
+        row = first_rows(facet)[0]
+        for _ in range(rng.integers(*played)):
+            if facet.actor(row, work) != TERMINAL:
+                row = random_step.step(facet, row, rng)
+        if facet.actor(row, work) >= 0:
+            found.append(row)
+    return found
 
 
 # Jumper

@@ -7,6 +7,7 @@ import numpy as np
 
 from boardrl.host.slots import NUM_PLAYERS
 from boardrl.host.value_slots import evaluate as expect
+from boardrl.host.value_slots import evaluate_all as expect_all
 
 NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in the scratch memory, at a whole word
 
@@ -29,8 +30,9 @@ def evaluate(rows, at, seat, weights, scratch, work):
 
 @numba.njit(cache=True, nogil=True)
 def evaluate_all(rows, at, out, weights, scratch, work):
+    expect_all(weights, rows[at], scratch, scratch[NET_WORK:].view(np.uint64))
     for player in range(NUM_PLAYERS):
-        out[player] = evaluate(rows, at, player, weights, scratch, work)
+        out[player] = scratch[player]
 
 
 @numba.njit(cache=True, nogil=True)

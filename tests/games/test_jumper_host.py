@@ -17,7 +17,7 @@ from test_jumper_rules import LANES, random_games
 
 from boardrl import host
 from boardrl.game import TERMINAL
-from boardrl.host import random_games
+from boardrl.host import random_games as random_kernel
 from boardrl.host.masks import unpack
 from games.jumper import Jumper
 from games.jumper.rules import NO_CHAIN, State, of_board
@@ -33,7 +33,7 @@ def positions(size: int, count: int, seed: int) -> State:
     game, chooser = Jumper(size), np.random.default_rng(seed)
     facet = host.of(game)
     rows = facet.rows(4 * count)
-    host.specialise(random_games, facet).record(rows, np.zeros(len(rows), np.int64), seed)
+    host.specialise(random_kernel, facet).record(rows, np.zeros(len(rows), np.int64), seed)
     played = facet.state(rows[facet.state(rows).chain == NO_CHAIN][: count // 2])
     weights = chooser.random((count - len(played.turn), 4)) ** 2 + 0.01
     shares = np.cumsum(weights / weights.sum(1, keepdims=True), 1)
@@ -114,7 +114,7 @@ def test_compiled_rules_reach_the_same_boards_in_one_turn_as_jax(size: int) -> N
 def test_turns_are_those_of_the_plain_version(size: int) -> None:
     game, chooser = Jumper(size), random.Random(size)
     facet = host.of(game)
-    kernel, rows, ends, work = host.specialise(random_games, facet), facet.rows(8192), facet.rows(8192), facet.work()
+    kernel, rows, ends, work = host.specialise(random_kernel, facet), facet.rows(8192), facet.rows(8192), facet.work()
     for _ in range(15):
         board, mover = plain.random_board(size, chooser), chooser.choice([1, 2])
         jumps = list(itertools.islice(plain.jumps(board, mover), 1000))
@@ -216,7 +216,7 @@ def test_a_board_with_millions_of_chains_is_searched_within_its_limits() -> None
     board[0, 0] = plain.WHITE
     state = of_board(board.reshape(-1), np.int32(0), np.int32(NO_CHAIN))
     rows = facet.rows(2048 + facet.module.ROOM)
-    assert host.specialise(random_games, facet).turn_ends(facet.row(state), rows, facet.rows(2048), facet.work()) == -1
+    assert host.specialise(random_kernel, facet).turn_ends(facet.row(state), rows, facet.rows(2048), facet.work()) == -1
     search = Searcher(game, "negascout", budget=Budget(depth=1, nodes=20_000, kilobytes=4096))
     result = search.search_row(facet.row(state))
     assert abs(result.nodes - 20_000) <= 1

@@ -11,6 +11,7 @@ PARTS = (
     "indexing",
     "order",
     "linear",
+    "sparse",
     "control",
     "bits",
     "bits_moved",

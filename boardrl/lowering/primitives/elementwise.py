@@ -11,12 +11,14 @@ from boardrl.lowering import fuse
 from boardrl.lowering.emit import SHORT, Emitter, Point, Table, Value, bare, first, literal, typed
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
-from boardrl.lowering.writer import Writer, rule
+from boardrl.lowering.writer import RULES, Writer, rule
 
 # An operation gets the equation and its operands' expressions and gives the result's.
 Operation = Callable[..., str]
 EXPENSIVE = 12  # about what a call of the mathematics library costs, in simple operations
 SLOW = 4  # divisions and roots
+AT_ONCE = 8  # float32s that are one vector
+IN_LINE = ("exp", "tanh")  # of float32, as vector code (`vectors.py`)
 
 
 def narrow(text: str, dtype: np.dtype) -> str:
@@ -108,6 +110,8 @@ def _math(name: str) -> Operation:
     """A function of the mathematics library, for floats."""
 
     def operation(eqn: Equation, *args: str) -> str:
+        if name in IN_LINE and eqn.outs[0].dtype == np.float32:
+            return f"{name}32({bare(args[0])})"
         return f"{SHORT[str(eqn.outs[0].dtype)]}(math.{name}({', '.join(args)}))"
 
     return operation
@@ -193,7 +197,8 @@ def _write_sign(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
 def _logistic(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
     def operation(eqn: Equation, a: str) -> str:
         short = SHORT[str(eqn.outs[0].dtype)]
-        return f"({short}(1.0) / ({short}(1.0) + {short}(math.exp(-{a}))))"
+        power = _math("exp")(eqn, f"(-{a})")
+        return f"({short}(1.0) / ({short}(1.0) + {power}))"
 
     return [spread(eqn, (x,), operation, EXPENSIVE + SLOW)]
 
@@ -279,6 +284,26 @@ for _name in ("shift_left", "shift_right_logical", "shift_right_arithmetic"):
 for _name in ("exp", "log", "log1p", "expm1", "tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
               "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "lgamma"):  # fmt: skip
     elementwise(_name, _math(_name), EXPENSIVE)
+
+
+def _few_at_once(name: str) -> None:
+    """A few float32s are taken as one vector: LLVM unrolls so short a loop, and takes them one by one."""
+    one_by_one = RULES[name]
+
+    def write(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
+        if eqn.outs[0].dtype != np.float32 or not 1 < x.size <= AT_ONCE:
+            return one_by_one(writer, eqn, x)
+        emit, memory = writer.emit, writer.memory(eqn)
+        elements = [typed(x.at(emit, Point(x.shape, flat=Index(k))), x.dtype) for k in range(x.size)]
+        note = f"{name}, {eqn.source}" if eqn.source else name
+        emit.line(f"{name}_each({memory.pointer}, ({', '.join(map(bare, elements))}))", note)
+        return [memory]
+
+    rule(name)(write)
+
+
+for _name in IN_LINE:
+    _few_at_once(_name)
 elementwise("exp2", lambda eqn, a: _math("pow")(eqn, literal(2, eqn.outs[0].dtype), a), EXPENSIVE)
 elementwise("cbrt", lambda eqn, a: f"{SHORT[str(eqn.outs[0].dtype)]}(np.cbrt({a}))", EXPENSIVE)
 elementwise("sqrt", _function("sqrt"), SLOW)

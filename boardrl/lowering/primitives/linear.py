@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from boardrl.lowering.emit import Emitter, Point, Value, bare, literal, typed
+from boardrl.lowering.emit import Buffer, Emitter, Point, Value, bare, literal, typed
 from boardrl.lowering.index import Index, counter, size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import convert, narrow
 from boardrl.lowering.primitives.reduce import FOLDS
+from boardrl.lowering.vectors import COLUMNS
 from boardrl.lowering.writer import Writer, rule
 
 BLOCK = 4  # rows of the second factor taken in one pass over the outputs, so that these are read and written less
@@ -80,6 +81,13 @@ def _dot(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
         places = dict(zip([*y_batch, *y_free, *y_sum], [*dims[: len(x_batch)], *dims[split:], *summed], strict=True))
         return product.factor(y, [places[a] for a in range(len(y.shape))])
 
+    if _vector_by_matrix(product, depths) and x_sum == (0,) == y_sum:
+        assert isinstance(x, Buffer)
+        assert isinstance(y, Buffer)
+        for start, width in column_blocks(emit, out.shape[0]):
+            sizes = f"{depths[0]}, i64({start}), {out.shape[0]}, {width}"
+            emit.line(f"dot_rows({memory.pointer}, {y.pointer}, {x.pointer}, {sizes})", product.note)
+        return [memory]
     for head in nest(emit, out.shape[:split]):
         if size_of(out.shape[split:]) == 1:  # nothing to run over but the sum itself
             dims = (*head, *[Index()] * (len(out.shape) - split))
@@ -99,6 +107,23 @@ def _dot(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
                     text = product.plus(text, factor, right((*head, *tail), summed))
                 memory.store(emit, point, text, product.note)
     return [memory]
+
+
+def _vector_by_matrix(product: Product, depths: Sequence[int]) -> bool:
+    """Whether a product is a sum of rows of a matrix of floats, both factors in memory."""
+    x, y, dtype = product.x, product.y, product.out.dtype
+    in_memory = isinstance(x, Buffer) and isinstance(y, Buffer)
+    alike = dtype.kind == "f" and x.dtype == y.dtype == dtype
+    return in_memory and alike and len(x.shape) == 1 and len(y.shape) == 2 and len(depths) == 1
+
+
+def column_blocks(emit: Emitter, columns: int) -> Iterator[tuple[Index, int]]:
+    """Where blocks of columns of a matrix begin, and how wide they are; many are a loop."""
+    if columns >= COLUMNS:
+        with emit.loop(0, columns // COLUMNS) as i:
+            yield i * COLUMNS, COLUMNS
+    if columns % COLUMNS:
+        yield Index(columns - columns % COLUMNS), columns % COLUMNS
 
 
 @rule("conv_general_dilated")

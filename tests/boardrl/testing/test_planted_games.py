@@ -343,13 +343,6 @@ class OneSeatSeesNan(Pig):
         return jnp.where(player == 2, jnp.nan, 1.0) * super().observe(state, player)
 
 
-@planted("sparse_observation_is_the_observation")
-class ForgetsTheLastCell(TicTacToe):
-    def observe_sparsely(self, state, player):
-        seen = self.observe(state, player).ravel()
-        return jnp.arange(seen.size - 1), seen[:-1]
-
-
 @planted("act_is_step")
 class ActForgetsTheTurn(TicTacToe):
     def act(self, state, action):
