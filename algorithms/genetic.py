@@ -52,16 +52,22 @@ class Config:
     parents: int = setting(4, "of the fittest of an island, of whom two are drawn for each child")
     children: int = setting(4, "of each island a generation, who replace the least fit; all of them: generational")
     crossover: Crossover = setting(
-        "single_point", "how a child gets genes of both parents: single_point, uniform, or none for those of one"
+        "single_point",
+        "how a child gets genes of both parents: single_point, uniform, none for those of one, or mean of all parents",
     )
     mutated: float = setting(0.3, "share of a child's genes that change")
     mutation_least: float = setting(0.0, "by at least this share of a gene's range")
     mutation_most: float = setting(0.3, "and by at most this one")
+    mutation_end: float = setting(1.0, "factor of both in the last generation, to which a straight line leads from 1")
     first: tuple[float, ...] = setting(
         (), "genes of the first member, whose mutants are the others; empty: all are drawn within the bounds"
     )
     islands: int = setting(1, "populations that evolve side by side")
     migrate_every: int = setting(20, "generations after which an island's best takes the place of a child of the next")
+    playoff_games: int = setting(
+        0,
+        "games after the last generation, by members of all islands, that alone decide who is the fittest; 0: none",
+    )
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -115,7 +121,7 @@ def check(config: Config, game: Game[Any]) -> None:
     experience.check_settings(
         config,
         game,
-        shares=("memory", "mutated", "mutation_least", "mutation_most"),
+        shares=("memory", "mutated", "mutation_least", "mutation_most", "mutation_end"),
         counts=("games", "population", "games_per_generation", "parents", "children", "islands", "migrate_every"),
     )
     if config.opening is not None and config.opening < 0:
@@ -149,6 +155,12 @@ def check(config: Config, game: Game[Any]) -> None:
         raise UserError(
             f"--games_per_generation={config.games_per_generation} leaves members without a game; with "
             f"--population={config.population} expected at least {-(-config.population // seats)}"
+        )
+    least = -(-config.islands * config.population // seats)
+    if config.playoff_games and config.playoff_games < least:
+        raise UserError(
+            f"--playoff_games={config.playoff_games} leaves members without a game; expected at least {least}, or 0 "
+            "for none"
         )
     if config.opponents and _tables(made, game):
         raise UserError(
@@ -208,14 +220,7 @@ def update(
         for members, rng in zip(islands, rngs, strict=True)
     ]
     seating = np.concatenate(played)
-    seed = int(seeds[-1])
-    opening = (0 if game.spec.num_outcomes else OPENING) if config.opening is None else config.opening
-    if tables := _tables(made, game):
-        returns = tables.play(params, seating, opening=opening, seed=seed)
-    else:
-        members = [made.policy(game, _member(params, index)) for index in range(len(vectors))]
-        returns = matches.play(game, members, opponents, seating, opening=opening, seed=seed)
-    points = matches.points(returns, seating, len(vectors))
+    points = _points(config, game, opponents, params, seating, seed=int(seeds[-1]))
 
     # 4. Fitness: the mean over a member's generations, the earlier ones discounted.
     kept = config.memory * weight
@@ -227,6 +232,14 @@ def update(
         "worst": float(fitness.min()),
         **expressed.metrics,
     }
+
+    # 5. After the last generation a playoff on games of its own: the fittest of many by the games that it was chosen by
+    # is often the luckiest.
+    if config.playoff_games and generation + 1 >= _generations(config):
+        rng = np.random.default_rng([*key.tolist(), generation, config.islands])
+        last = matches.seatings(config.playoff_games, seats, np.arange(len(vectors)), len(opponents), rng)
+        fitness[:] = _points(config, game, opponents, params, last, seed=int(rng.integers(1 << 32)))
+        weight[:] = 1
     put = functools.partial(jax.tree.map, jnp.asarray)
     games, updates = state.games + len(seating), state.updates + 1
     return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, games, updates), metrics
@@ -271,6 +284,20 @@ def standing(fitness: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return mean + (fitness - mean) * weight / (weight + 1)
 
 
+def _points(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], params: Any, seating: np.ndarray, *, seed: int
+) -> np.ndarray:
+    """[M] points a game of all members."""
+    made, num_members = _genome(config, game), config.islands * config.population
+    opening = (0 if game.spec.num_outcomes else OPENING) if config.opening is None else config.opening
+    if tables := _tables(made, game):
+        returns = tables.play(params, seating, opening=opening, seed=seed)
+    else:
+        members = [made.policy(game, _member(params, index)) for index in range(num_members)]
+        returns = matches.play(game, members, opponents, seating, opening=opening, seed=seed)
+    return matches.points(returns, seating, num_members)
+
+
 class _Births(NamedTuple):
     """Who takes which place in the next generation."""
 
@@ -306,7 +333,7 @@ def _births(
                 num_parents=config.parents,
                 num_children=len(places),
                 crossover=config.crossover,
-                mutation=_mutation(config),
+                mutation=_mutation(config, generation),
                 rng=rng,
             )
         )
@@ -315,11 +342,19 @@ def _births(
 
 def _first_island(config: Config, genes: Genes, rng: np.random.Generator) -> np.ndarray:
     first = np.array(config.first, np.float32) if config.first else None
-    return breeding.first_members(config.population, genes, first, _mutation(config), rng)
+    return breeding.first_members(config.population, genes, first, _mutation(config, 0), rng)
 
 
-def _mutation(config: Config) -> Mutation:
-    return Mutation(config.mutated, config.mutation_least, config.mutation_most)
+def _mutation(config: Config, generation: int) -> Mutation:
+    """How children of a generation mutate, the less the later they are born."""
+    share = min(generation / max(_generations(config) - 1, 1), 1.0)
+    factor = 1 + share * (config.mutation_end - 1)
+    return Mutation(config.mutated, factor * config.mutation_least, factor * config.mutation_most)
+
+
+def _generations(config: Config) -> int:
+    """Of the whole evolution."""
+    return config.games // games_per_update(config)
 
 
 def _member(params: Any, index: int) -> Any:

@@ -75,10 +75,17 @@ def more(settings: Settings) -> cli.More:
 
 def read_settings(folder: pathlib.Path) -> dict[str, Any]:
     """What the games in a tournament's directory depend on."""
+    found = _stored(folder)
+    if missing := [name for name in STORED if name not in found]:
+        raise UserError(f"{str(folder / GAMES)!r} does not say its {missing[0]}; start a new tournament")
+    return {name: found[name] for name in STORED}
+
+
+def _stored(folder: pathlib.Path) -> dict[str, Any]:
+    """The settings in the first line of a tournament's games."""
     try:
         with (folder / GAMES).open("rb") as file:
-            found = json.loads(file.readline())["settings"]
-        return {name: found[name] for name in STORED}
+            return dict(json.loads(file.readline())["settings"])
     except OSError:
         raise UserError(f"--resume={folder} is no directory of a tournament: it has no {GAMES}") from None
     except (ValueError, KeyError, TypeError):
@@ -124,6 +131,8 @@ def play(
     depends = {"game": registry.describe(game), "players": text, "games": games, "seed": seed, "opening": opening}
     # The very checkpoints, as runs under way have newer ones soon.
     depends["made"] = [player.text or player.name for player in players]
+    if (folder / GAMES).exists():
+        _check_players(folder, depends["made"])
     kept = Kept(folder / GAMES, depends)
     records = tournament.Records(kept)
     print(f"{len(players)} players, {plan.num_games:,} games in {folder}", file=sys.stderr)
@@ -175,6 +184,19 @@ def play(
     atomic_files.write(folder / PICTURE, plots.ratings(numbers["players"], title))
     print(f"plot      {folder / PICTURE}\nnumbers   {folder / NUMBERS}")
     return numbers
+
+
+def _check_players(folder: pathlib.Path, made: Sequence[str]) -> None:
+    """Refuses to go on with players that have learned more since: their games would be rated as one player's."""
+    had = _stored(folder).get("made")
+    if not isinstance(had, list) or len(had) != len(made):
+        return  # refused with all other settings
+    for before, now in zip(had, made, strict=True):
+        if before != now:
+            raise UserError(
+                f"the games in {str(folder)!r} were played by {before}, where this player is {now} now; put back what "
+                "it was, or start a new tournament"
+            )
 
 
 def balance(plan: tournament.Schedule) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from algorithms.genomes.genome import Genes
 
-Crossover = Literal["single_point", "uniform", "none"]
+Crossover = Literal["single_point", "uniform", "mean", "none"]
 
 
 class Mutation(NamedTuple):
@@ -65,10 +65,17 @@ def bred(
     mutation: Mutation,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """[C, G] children, each of two of the fittest; the fitter one gives the first genes."""
+    """[C, G] children, each of two of the fittest; the fitter one gives the first genes.
+
+    With crossover `mean` all parents have a part in every child: the intermediate recombination of evolution strategies
+    (Beyer and Schwefel 2002, section 3.2), which averages out much of the noise by which parents were chosen.
+    """
     best = ranked(fitness)[:num_parents]
     children = []
     for _ in range(num_children):
+        if crossover == "mean":
+            children.append(mutated(vectors[best].mean(0), genes, mutation, rng))
+            continue
         pair = np.sort(rng.choice(num_parents, min(2, num_parents), replace=False))
         first, second = vectors[best[pair[0]]], vectors[best[pair[-1]]]
         children.append(mutated(crossed(first, second, crossover, rng), genes, mutation, rng))

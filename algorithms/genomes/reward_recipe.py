@@ -37,14 +37,16 @@ class RewardRecipe:
     )
     encoding: str = setting("", "what a decision is known by; empty: as the preset has it")
     entries: int = setting(0, "size of a table, a power of 2; 0: as the preset has it")
+    learners: int = setting(0, "seats that learn while a child is trained; 0: as the preset has it")
 
     def check(self, game: Game[Any]) -> None:
         if self.preset and self.preset not in q_table.PRESETS:
             raise UserError(
                 f"unknown preset {self.preset!r} of genome 'reward_recipe'; known: {', '.join(q_table.PRESETS)}"
             )
-        if self.training_games < 0:
-            raise UserError(f"training_games={self.training_games} of genome 'reward_recipe': expected at least 1")
+        for name in ("training_games", "learners"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name}={getattr(self, name)} of genome 'reward_recipe': expected at least 1")
         known = rewards.events(game)
         for event in self._events(game):
             if event.lstrip(PUNISHMENT + EITHER) not in known:
@@ -98,7 +100,12 @@ class RewardRecipe:
         rate, discount, *worths = (float(gene) for gene in genes)
         names = self.genes(game).names[2:]
         worth = ",".join(f"{name}={value!r}" for name, value in zip(names, worths, strict=True))
-        own = {"games": self.training_games, "encoding": self.encoding, "entries": self.entries}
+        own = {
+            "games": self.training_games,
+            "encoding": self.encoding,
+            "entries": self.entries,
+            "learners": self.learners,
+        }
         return q_table.Config(
             **q_table.PRESETS.get(self.preset, {})
             | {name: value for name, value in own.items() if value}

@@ -14,7 +14,7 @@ from boardrl.game import one_hot
 from games.ludo.board import BASE, START
 from games.ludo.land import counted_by_others, is_any
 from games.ludo.rules import LudoRules, State
-from games.ludo.strategies import pursued
+from games.ludo.strategies import pursued, threatened
 
 # Durocher's table, szurkowski2021 section 3.1: states of a piece and kinds of moves, in the order of Table 1.
 HOME, GOAL, SAFE, DANGER = range(4)
@@ -106,6 +106,12 @@ def saederup(game: LudoRules, state: State) -> Array:
     return jnp.concatenate([truths[:, :7], truths[:, 8:9], truths[:, 7:8]], 1)
 
 
+def saederup_danger(game: LudoRules, state: State) -> Array:
+    """[A, 10] bool: the same, and whether one roll of an opponent could hit the piece where it stands (ours)."""
+    danger = threatened(game, state) & state.movable
+    return jnp.concatenate([saederup(game, state), _with_pass(game, danger[:, None])], 1)
+
+
 def durocher(game: LudoRules, state: State) -> Array:
     """[A, 2] int32: the state of each piece and the kind of its move, the first that fits of
 
@@ -153,6 +159,7 @@ ACTION_ENCODINGS = {
     "szurkowski_from_mover": szurkowski_from_mover,
     "derakhshan": derakhshan,
     "saederup": saederup,
+    "saederup_danger": saederup_danger,
     "durocher": durocher,
     "durocher_by_piece": durocher_by_piece,
 }

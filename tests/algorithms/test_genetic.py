@@ -65,6 +65,24 @@ def test_the_first_members_are_mutants_of_the_first_or_anywhere():
     assert drawn.max() > 0.99
 
 
+def test_the_mean_of_all_parents_is_the_child_of_each():
+    vectors = np.arange(40, dtype=np.float32).reshape(4, 10) / 40
+    options = {"num_parents": 3, "num_children": 2, "crossover": "mean", "rng": rng()}
+    found = breeding.bred(vectors, np.array([1.0, 4.0, 2.0, 3.0]), UNIT, mutation=Mutation(0.0, 0.0, 0.0), **options)
+    np.testing.assert_allclose(found, np.tile((vectors[1] + vectors[2] + vectors[3]) / 3, (2, 1)), rtol=1e-6)
+
+
+def test_mutations_become_smaller_along_a_straight_line():
+    """Five generations, of which the last has a quarter of the steps."""
+    config = genetic.Config(
+        games=500, games_per_generation=100, mutated=0.2, mutation_least=0.1, mutation_most=0.4, mutation_end=0.25
+    )
+    steps = [genetic._mutation(config, generation) for generation in range(7)]
+    np.testing.assert_allclose([step.most for step in steps], [0.4, 0.325, 0.25, 0.175, 0.1, 0.1, 0.1])
+    np.testing.assert_allclose([step.least for step in steps], [0.1, 0.08125, 0.0625, 0.04375, 0.025, 0.025, 0.025])
+    assert {step.share for step in steps} == {0.2}
+
+
 def births(config, fitness, generation=1):
     islands = np.arange(len(fitness)).reshape(config.islands, config.population)
     vectors = np.arange(len(fitness), dtype=np.float32)[:, None].repeat(10, 1) / 100
@@ -174,6 +192,24 @@ def test_what_is_remembered_counts_less_and_less(threshold):
     assert float(then.weight[stays]) == pytest.approx(1.5)
 
 
+def test_a_playoff_decides_after_the_last_generation(threshold):
+    """Each member then has the points of fresh games alone, and those are as many as asked for."""
+    game = registry.make("pig:target=40")
+    config = genetic.Config(genome=threshold, population=4, games_per_generation=40, games=120, memory=0.9)
+    before, _ = evolve(config, game, 2)
+    plain, _ = evolve(config, game, 1, before)
+    off, _ = evolve(dataclasses.replace(config, games=160, playoff_games=4000), game, 1, before)
+    np.testing.assert_array_equal(off.fitness, plain.fitness)  # a generation is still to come
+    state, _ = evolve(dataclasses.replace(config, playoff_games=4000), game, 1, before)
+    np.testing.assert_array_equal(state.genes, plain.genes)
+    assert int(state.games) == 120
+    assert np.asarray(state.weight).tolist() == [1, 1, 1, 1]
+    assert float(state.fitness.sum()) == pytest.approx(0, abs=1e-5)  # of the same games, all of them whole
+    again, _ = evolve(dataclasses.replace(config, playoff_games=40_000), game, 1, before)
+    # Points of 2,000 and of 20,000 games of each differ by little (a standard error of 0.023), of 40 by more.
+    np.testing.assert_allclose(state.fitness, again.fitness, atol=0.08)
+
+
 def test_a_newcomers_luck_counts_half():
     """m = 1; the newcomer stands at 1 + 2 · 1/2, the one of nine generations at 1 + 1.5 · 9/10."""
     standing = genetic.standing(np.array([3.0, 2.5, -2.5]), np.array([1.0, 9.0, 9.0]))
@@ -193,6 +229,9 @@ def test_a_newcomers_luck_counts_half():
         ({"genome": "weights(low=1,high=-1)"}, "gene 'w0' of genome .* goes from 1 to -1: expected the lower bound"),
         ({"mutation_least": 0.5}, "--mutation_least=0.5 is above --mutation_most=0.3; exchange them"),
         ({"mutated": 1.5}, "--mutated=1.5 is out of range: expected 0 to 1"),
+        ({"mutation_end": -1.0}, "--mutation_end=-1.0 is out of range: expected 0 to 1"),
+        ({"playoff_games": 1}, "--playoff_games=1 leaves members without a game; expected at least 2, or 0 for none"),
+        ({"playoff_games": -5}, "--playoff_games=-5 leaves members without a game; expected at least 2, or 0 for none"),
         ({"games": 150}, "--games=150 ends within a generation, which has 100 games .*like 200"),
         ({"genome": "truth_table"}, "pig has no action encoding of truths, which genome 'truth_table' needs"),
         (

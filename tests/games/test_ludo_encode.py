@@ -87,6 +87,24 @@ def test_nine_truths(text, piece, truths):
     assert (other[:, [0, 1, 2, 3, 4, 5, 6, 8, 7]] == found).all()
 
 
+DANGERS = [
+    ("6.0.0.0 0.0.0.0 0.0.0.0 0.0.0.0 0 plays 2", False),
+    ("6.0.0.0 42.0.0.0 0.0.0.0 0.0.0.0 0 plays 2", True),
+    ("6.6.0.0 42.0.0.0 0.0.0.0 0.0.0.0 0 plays 2", False),  # a pair
+    ("9.0.0.0 47.0.0.0 0.0.0.0 0.0.0.0 0 plays 2", False),  # on a globe
+    ("0.0.0.0 42.0.0.0 0.0.0.0 0.0.0.0 0 plays 6", False),  # at home
+]
+
+
+@pytest.mark.parametrize(("text", "danger"), DANGERS)
+def test_a_tenth_truth_is_the_danger_in_which_a_piece_stands(text, danger):
+    state = SDU.from_text(text + " tries=1 ranks=0.0.0.0")
+    found = np.asarray(actions(SDU, "saederup_danger", state))
+    assert found.shape == (5, 10)
+    assert (found[:, :9] == np.asarray(actions(SDU, "saederup", state))).all()
+    assert found[:, 9].tolist() == [danger, False, False, False, False]
+
+
 KINDS = [
     ("0.5.0.0 0.0.0.0 0.0.0.0 0.0.0.0 0 plays 6", 0, encode.HOME, encode.OPEN),
     ("0.6.0.0 0.0.0.0 0.0.0.0 0.0.0.0 0 plays 6", 1, encode.SAFE, encode.STAR),

@@ -58,6 +58,17 @@ def test_tables_files_and_plot(tmp_path, capsys):
     assert run("--resume=one", "--seed=4") == 2
     assert "was begun with seed=0, not 4" in capsys.readouterr().err
 
+    # A player whose run has a newer checkpoint by now.
+    first, *others = (tmp_path / "one" / "games.jsonl").read_text().splitlines()
+    settings = json.loads(first)
+    settings["settings"]["made"][1] = "runs/x/checkpoints/20"
+    (tmp_path / "one" / "games.jsonl").write_text("\n".join([json.dumps(settings), *others, ""]))
+    assert run("--resume=one") == 2
+    sentence = (
+        "the games in 'one' were played by runs/x/checkpoints/20, where this player is perfect now; put back what"
+    )
+    assert sentence in capsys.readouterr().err
+
 
 def test_ctrl_c_keeps_what_was_played(tmp_path, capsys):
     slow = ["--game=tic_tac_toe", "--players=arena_bots:Slow,random,perfect", "--games=12", "--seed=3"]

@@ -54,6 +54,18 @@ def test_a_run_of_other_settings_is_refused(path, tmp_path, monkeypatch):
         trained.run("figure", 3, FLAGS | {"learning_rate": 0.5})
 
 
+def test_a_setting_that_was_added_since_has_its_default(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(trained, "FOLDER", tmp_path)
+    copy = tmp_path / path.name
+    shutil.copytree(path, copy)
+    stored = json.loads((copy / "config.json").read_text())
+    del stored["settings"]["decay"]
+    (copy / "config.json").write_text(json.dumps(stored))
+    assert trained.run("figure", 3, FLAGS) == copy
+    with pytest.raises(UserError, match=r"trained with decay=0\.7"):
+        trained.run("figure", 3, FLAGS | {"decay": 0.5})
+
+
 def test_cells_and_picture(path):
     (cell,) = trained.cells(path, "Figure 1", {"random": (66.0, 1.0)})
     (row,) = trained.rows(path, "final")
