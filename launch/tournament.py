@@ -130,9 +130,10 @@ def play(
     plan = tournament.schedule(game, len(players), games=games)
     depends = {"game": registry.describe(game), "players": text, "games": games, "seed": seed, "opening": opening}
     # The very checkpoints, as runs under way have newer ones soon.
-    depends["made"] = [player.text or player.name for player in players]
+    made = [player.text or player.name for player in players]
+    depends["made"] = made
     if (folder / GAMES).exists():
-        _check_players(folder, depends["made"])
+        _check_players(folder, made)
     kept = Kept(folder / GAMES, depends)
     records = tournament.Records(kept)
     print(f"{len(players)} players, {plan.num_games:,} games in {folder}", file=sys.stderr)

@@ -47,7 +47,10 @@ class SearchPlayer:
         began = time.monotonic()
         row = self.searcher.facet.row(state)
         searched_ms = 0.0
-        if not self._plan or (self._plan[0][0] != row).any():
+        known = self._plan and (self._plan[0][0] == row).all()
+        if not known and len(legal := self.searcher.facet.actions(row)) == 1:
+            self._plan = [(row, int(legal[0]))]  # there is nothing to decide
+        elif not known:
             seed = int(rng.integers(1 << 63)) if self.searcher.kind.samples else 0
             result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds

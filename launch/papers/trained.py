@@ -7,12 +7,12 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from boardrl import options
+from boardrl import options, registry
 from boardrl.errors import UserError
 from boardrl.runs import log_rows, plots, training
 from boardrl.runs import run_directory as runs
 from boardrl.system import atomic_files
-from launch import cli, learners, train
+from launch import cli, train
 from launch.papers.cell import Cell, share
 
 FOLDER = pathlib.Path("runs") / "reproduce"
@@ -43,10 +43,10 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
         wanted |= dataclasses.asdict(section.config()) | dict(section.defaults)
     wanted |= {name: value for name, value in flags.items() if name not in own}
     # A setting that has been added since has its default in a run from before.
-    stored, algorithm = runs.read_config(path), learners.load(flags["algo"])
+    stored, algorithm = runs.read_config(path), registry.algorithm(flags["algo"])
     had: dict[str, Any] = {}
-    for kind, section in ((algorithm.Config, "settings"), (training.Schedule, "schedule")):
-        had |= dataclasses.asdict(runs.read_settings(kind, stored, section))
+    for kind, key in ((algorithm.Config, "settings"), (training.Schedule, "schedule")):
+        had |= dataclasses.asdict(runs.read_settings(kind, stored, key))
     for name, value in wanted.items():
         derived = name == "evaluate_every" and not value  # 0: it follows from the games
         then, now = (options.format_options({name: one}) for one in (had.get(name), value))

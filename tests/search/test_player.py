@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -117,6 +118,27 @@ def test_a_chain_is_played_to_its_end_without_another_search() -> None:
     assert len(actions) == 2
     assert len(results) == 1
     np.testing.assert_allclose(results[0].value, np.tanh([3 / 16, -3 / 16]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["mcts(nodes=50)", "negascout(depth=2)"])
+def test_a_forced_move_is_not_searched(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tic-tac-toe to a draw: of nine decisions the last one leaves no choice."""
+    found, game = make(text, "tic_tac_toe"), registry.make("tic_tac_toe")
+    searched: list[int] = []
+    search_row = found.searcher.search_row
+
+    def counted(row: np.ndarray, **options: Any) -> Any:
+        searched.append(len(found.searcher.facet.actions(row)))
+        return search_row(row, **options)
+
+    monkeypatch.setattr(found.searcher, "search_row", counted)
+    state, rng = game.init(), np.random.default_rng(0)
+    for action in (0, 1, 2, 4, 3, 5, 7, 6, 8):
+        chosen = found.choose(game, state, rng)
+        assert game.legal(state)[chosen]
+        state = game.step(state, jnp.int32(action))
+    assert chosen == 8
+    assert searched == [9, 8, 7, 6, 5, 4, 3, 2]
 
 
 def test_the_line_groups_the_actions_of_one_player() -> None:
