@@ -159,7 +159,7 @@ def test_bad_lines_of_a_log_are_left_out(path, first):
     (path / "metrics.jsonl").write_text(bad)
     (state, _), said, metrics = restore(path, first)
     assert (int(state.updates), metrics, len(said)) == (30, [row(10), row(30)], 1)
-    assert "metrics.jsonl has 1 lines that are no rows of it" in said[0]
+    assert "metrics.jsonl has 1 invalid lines" in said[0]
 
 
 def test_none_good_is_one_sentence(path, first):
@@ -190,16 +190,16 @@ def test_leftovers_of_a_killed_process_are_removed(path, first):
 
 
 BAD_CONFIGS = {
-    "none": (None, "is no run directory"),
+    "none": (None, "is not a run directory"),
     "not JSON": ("{", "cannot be read as JSON"),
     "not text": (b"\xff\xfe\x00", "cannot be read as JSON"),
-    "a list": ("[1]", "not of a boardrl run of format 1"),
-    "foreign": ('{"model": "resnet"}', "not of a boardrl run of format 1"),
+    "a list": ("[1]", "not from a boardrl run of format 1"),
+    "foreign": ('{"model": "resnet"}', "not from a boardrl run of format 1"),
     "newer": (json.dumps({**FACTS, "format": 2, "versions": {}, "devices": 1}), "format 1"),
-    "a field missing": (json.dumps({**FACTS, "format": 1, "versions": {}}), "no proper 'devices'"),
+    "a field missing": (json.dumps({**FACTS, "format": 1, "versions": {}}), "no valid 'devices'"),
     "a field of another type": (
         json.dumps({**FACTS, "format": 1, "versions": {}, "devices": "1"}),
-        "no proper 'devices'",
+        "no valid 'devices'",
     ),
 }
 
@@ -218,7 +218,7 @@ def test_bad_configs_are_one_sentence(path, case):
 def test_a_full_disk_is_one_sentence_when_a_line_is_written(path, monkeypatch):
     """/dev/full is a disk without room."""
     monkeypatch.setattr(run_directory, "_open", lambda path: open("/dev/full", "ab", buffering=0))  # noqa: SIM115
-    sentence = rf"'{path}' cannot be written: No space left on device; make room .* then go on with --resume={path}"
+    sentence = rf"'{path}' cannot be written: No space left on device; make room .* then continue with --resume={path}"
     with pytest.raises(UserError, match=sentence), run_directory.Run.resume(path) as opened:
         opened.log("metrics.jsonl", row(50))
 
