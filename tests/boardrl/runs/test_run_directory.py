@@ -165,14 +165,14 @@ def test_bad_lines_of_a_log_are_left_out(path, first):
 def test_none_good_is_one_sentence(path, first):
     for updates in (10, 20, 30):
         spoil(path, updates)
-    with pytest.raises(UserError, match="no good checkpoint left"):
+    with pytest.raises(UserError, match="no good checkpoint to resume from"):
         restore(path, first)
 
 
 def test_lost_checkpoints_are_not_taken_for_a_fresh_start(path, first):
     for updates in (10, 20, 30):
         (path / "checkpoints" / str(updates)).rename(path.parent / str(updates))
-    with pytest.raises(UserError, match="no good checkpoint left"):
+    with pytest.raises(UserError, match="no good checkpoint to resume from"):
         restore(path, first)
 
 

@@ -20,7 +20,7 @@ def test_the_first_signal_asks():
         with pytest.raises(Interrupted), interrupts.breakable():
             raise AssertionError("not to be begun")
     assert len(said) == 1
-    assert "once more ends at once" in said[0]
+    assert "a second signal ends at once" in said[0]
 
 
 def test_breakable_work_ends_where_it_stands():
