@@ -76,7 +76,7 @@ def test_an_existing_directory_is_never_overwritten(path, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="exists already"):
         run_directory.Run.create(tmp_path / "empty", FACTS)
-    with pytest.raises(UserError, match="cannot be made"):
+    with pytest.raises(UserError, match="cannot be created"):
         run_directory.Run.create(path / "config.json" / "run", FACTS)
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
 
