@@ -281,5 +281,5 @@ def test_policies_of_a_run_and_of_its_checkpoints(path, first, capsys):
     assert (path / "checkpoints" / "30").is_dir()  # a reader moves nothing
     with pytest.raises(UserError, match="no good checkpoint"):
         run_directory.load_policy(path / "checkpoints" / "30", lambda name: linear_learner)
-    with pytest.raises(UserError, match="no run directory"):
+    with pytest.raises(UserError, match="is not a run directory"):
         run_directory.load_policy(path / "nowhere" / "x", lambda name: linear_learner)

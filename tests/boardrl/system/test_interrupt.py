@@ -63,7 +63,7 @@ def test_the_second_signal_ends_even_a_stuck_process():
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert "once more" in process.stdout.readline()
+        assert "second signal" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == EXIT_CODE
     finally:
