@@ -13,7 +13,7 @@ from boardrl import options
 from boardrl.errors import UserError
 
 ConfigType = TypeVar("ConfigType")
-MOST_SHOWN = 60  # characters of a stored value that a message repeats
+MOST_SHOWN = 60  # characters of a stored value in a message
 
 
 def setting(default: Any, help: str) -> Any:
@@ -22,7 +22,7 @@ def setting(default: Any, help: str) -> Any:
 
 
 def define(config: type, values: flags.FlagValues, defaults: Mapping[str, Any] | None = None) -> None:
-    """One flag per field; `defaults` replace those of the dataclass, as a game may wish."""
+    """Defines one flag per field; `defaults` replace those of the dataclass, such as a game's own."""
     defaults = dict(defaults or {})
     for option in options.of_dataclass(config):
         default = defaults.pop(option.name, option.default)
@@ -37,17 +37,17 @@ def define(config: type, values: flags.FlagValues, defaults: Mapping[str, Any] |
 
 
 def from_flags(config: type[ConfigType], values: flags.FlagValues) -> ConfigType:
-    """The dataclass filled with what the user typed."""
+    """The dataclass with the values of the flags."""
     return config(**{field.name: values[field.name].value for field in dataclasses.fields(config)})  # type: ignore[arg-type]
 
 
 def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by: str = "") -> ConfigType:
-    """The dataclass of a config.json: values of the fields' types, and no others.
+    """The dataclass of a config.json, with values checked against the types of the fields.
 
-    A setting that is missing was added after the file was written, and has its default.
+    A missing setting was added after the file was written, and gets its default.
 
     Args:
-      written_by: which version wrote the file, for the sentence about settings that this one does not have.
+      written_by: the version that wrote the file, for the message about unknown settings.
     """
     known = {option.name: option for option in options.of_dataclass(config)}
     if odd := sorted(set(stored) - set(known)):

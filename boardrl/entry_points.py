@@ -1,4 +1,4 @@
-"""Entry points of installed packages, found and loaded so that a broken package costs only what it registers."""
+"""Entry points of installed packages; a broken package does not affect the others."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _reported: set[str] = set()
 
 
 class Unloadable(Exception):
-    """What an entry point names cannot be imported; the text says why."""
+    """Raised for an entry point that cannot be imported; the text says why."""
 
 
 def of(group: str) -> list[metadata.EntryPoint]:
-    """The entry points that all installed packages have in a group."""
+    """The entry points of all installed packages in a group."""
     try:
         return list(metadata.entry_points(group=group))
-    except Exception:  # of one package, but Python does not say which: its list is garbled
-        # JAX and Numba ask Python too, and would fail in the same way.
+    except Exception:  # one package's list is corrupt, but Python does not say which
+        # JAX and Numba read entry points too, and would fail in the same way.
         metadata.entry_points = _readable  # type: ignore[assignment]
         return list(_readable(group=group))
 
 
 def _readable(**params: Any) -> metadata.EntryPoints:
-    """The entry points of all packages whose list can be read; the others are reported once."""
-    found: dict[str, list[metadata.EntryPoint]] = {}  # by package: the first one on Python's path counts
+    """The entry points of all packages with a readable list; the others are reported once."""
+    found: dict[str, list[metadata.EntryPoint]] = {}  # by package; the first one on Python's path wins
     for package in metadata.distributions():
         place = str(getattr(package, "_path", "a package"))
         try:
@@ -38,12 +38,12 @@ def _readable(**params: Any) -> metadata.EntryPoints:
         except Exception as error:
             if place not in _reported:
                 _reported.add(place)
-                _warn(f"the list of entry points in {place!r} is left out: {reason(error)}; reinstall its package")
+                _warn(f"the list of entry points in {place!r} is ignored: {reason(error)}; reinstall its package")
     return metadata.EntryPoints(point for points in found.values() for point in points).select(**params)
 
 
 def load(point: metadata.EntryPoint) -> Any:
-    """What an entry point names; its package may do anything while it is imported but fail unnoticed or print."""
+    """Loads the object that an entry point names; reports errors and output of its package during the import."""
     if not metadata.EntryPoint.pattern.match(point.value):
         raise Unloadable("expected package.module:name")
     try:
@@ -56,7 +56,7 @@ def load(point: metadata.EntryPoint) -> Any:
 
 
 def reason(error: BaseException) -> str:
-    """An exception on one line, with the place where it was raised."""
+    """An exception in one line, with the place where it was raised."""
     if isinstance(error, SystemExit):
         words = "it ends the program while it is imported"
     elif isinstance(error, ImportError | AttributeError):
@@ -69,13 +69,13 @@ def reason(error: BaseException) -> str:
 
 
 def _of_python(path: str) -> bool:
-    """Whether a file belongs to the machinery that imports modules, or to this one."""
+    """Whether a file belongs to Python's import system, or is this one."""
     return path.startswith("<frozen") or path == __file__ or "importlib" in path
 
 
 @contextlib.contextmanager
 def _printing_reported(point: metadata.EntryPoint) -> Iterator[None]:
-    """Keeps standard output clean, also of C extensions and child processes, and reports what was printed."""
+    """Suppresses standard output, also of C extensions and child processes, and reports what was printed."""
     with tempfile.TemporaryFile() as printed:
         try:
             with _redirected(printed.fileno()):
@@ -83,12 +83,12 @@ def _printing_reported(point: metadata.EntryPoint) -> Iterator[None]:
         finally:
             printed.seek(0)
             if text := " ".join(printed.read().decode(errors="replace").split()):
-                _warn(f"{point.value!r} prints while it is imported, which is left out: {text[:80]!r}")
+                _warn(f"{point.value!r} prints while it is imported; the output is suppressed: {text[:80]!r}")
 
 
 @contextlib.contextmanager
 def _redirected(target: int) -> Iterator[None]:
-    """Everything that is written to standard output meanwhile goes to another file, below Python's own stream too."""
+    """Redirects standard output to another file, below the level of Python's own stream too."""
     with contextlib.ExitStack() as stack:
         try:
             sys.stdout.flush()

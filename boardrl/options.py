@@ -1,4 +1,4 @@
-"""`name:key=value,...` and `name(key=value,...)`: the one syntax for games and players on the command line."""
+"""`name:key=value,...` and `name(key=value,...)`: the syntax of games and players on the command line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from boardrl.errors import UserError, did_you_mean
 
-QUOTE = '"'  # around a text that has commas or parentheses of its own
+QUOTE = '"'  # around a text that contains commas or parentheses
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-MOST_SHOWN = 80  # characters of what was given that a message repeats
+MOST_SHOWN = 80  # characters of the user's text in a message
 
 
 class Option(NamedTuple):
-    """One keyword that a game, a player or a config takes."""
+    """One option of a game, a player or a config."""
 
     name: str
     type: Any
@@ -45,7 +45,7 @@ def of_function(function: Any) -> list[Option]:
 
 
 def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
-    """Reads `key=value,...` into typed values, or says which option is wrong and lists the right ones."""
+    """Parses `key=value,...` into typed values; raises UserError that names a wrong option and lists the right ones."""
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
     for part in split(text):
@@ -69,7 +69,7 @@ def parse(text: str, options: Iterable[Option], owner: str) -> dict[str, Any]:
 
 
 def split_call(text: str) -> tuple[str, str]:
-    """`name(key=value,...)`, or `name` alone, as the name and what stands between the parentheses."""
+    """Splits `name(key=value,...)`, or `name` alone, into the name and the text between the parentheses."""
     name, parenthesis, rest = text.strip().partition("(")
     if parenthesis and not rest.endswith(")"):
         raise UserError(f"bad text {text!r}: expected name or name(key=value,...), closed by ')'")
@@ -77,14 +77,14 @@ def split_call(text: str) -> tuple[str, str]:
 
 
 def format_options(values: Mapping[str, Any]) -> str:
-    """The text that `parse` reads back."""
+    """Formats options as text; the inverse of `parse`."""
     return ",".join(f"{key}={_format_value(value)}" for key, value in values.items())
 
 
 def split(text: str) -> list[str]:
-    """Parts between commas that stand outside parentheses and quotes; an empty text has none.
+    """Splits a text at commas outside parentheses and quotes; an empty text has no parts.
 
-    A part in double quotes is taken as it is, such as a path with a comma: `"runs/a,b",random`.
+    A part in double quotes is taken literally, such as a path with a comma: `"runs/a,b",random`.
     """
     parts, depth, start, quoted = [], 0, 0, False
     for index, character in enumerate(text):
@@ -111,7 +111,7 @@ def split(text: str) -> list[str]:
 
 
 def join(parts: Iterable[str]) -> str:
-    """The text that `split` reads back."""
+    """Joins parts with commas; the inverse of `split`."""
     return ",".join(part if _is_whole(part) else _quoted(part) for part in parts)
 
 
@@ -132,7 +132,7 @@ def _unquoted(text: str) -> str:
 
 
 def convert(text: str, kind: Any) -> Any:
-    """One value of a declared type from its text; ValueError if it is not one."""
+    """Parses one value of a declared type; raises ValueError if the text is not one."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
         if text not in arguments:
@@ -154,7 +154,7 @@ def convert(text: str, kind: Any) -> Any:
 
 
 def type_name(kind: Any) -> str:
-    """A type in words that a user knows."""
+    """A type as described to a user."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
         return "one of " + ", ".join(arguments)
@@ -168,13 +168,13 @@ def type_name(kind: Any) -> str:
 def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple | list):  # a list is how JSON brings back a tuple
+    if isinstance(value, tuple | list):  # JSON turns tuples into lists
         return "+".join(map(_format_value, value))
     return "none" if value is None else str(value)
 
 
 def _shown(text: str) -> str:
-    """A text as messages repeat it, which may be long."""
+    """A text as shown in messages, shortened if it is long."""
     return repr(text) if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]!r}…"
 
 

@@ -1,4 +1,4 @@
-"""Games, algorithms, searchers and genomes by name, ours and other packages': `make("pig:players=3,target=30")`."""
+"""Games, algorithms, searchers and genomes by name, from all installed packages: `make("pig:players=3,target=30")`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from boardrl.system import machine
 
 
 class Group(NamedTuple):
-    """An entry point group in which packages, this one too, register things of one sort."""
+    """An entry point group in which packages, boardrl included, register one kind of object."""
 
     name: str
-    noun: str  # what one of them is called in messages
-    docs: str  # the page that says how to write one
+    noun: str  # name of the kind in messages
+    docs: str  # the page that explains how to write one
 
 
 GAMES = Group("boardrl.games", "game", "docs/adding_a_game.md")
@@ -28,12 +28,12 @@ GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
 
 
 def names(group: Group = GAMES) -> list[str]:
-    """Everything that the installed packages register in a group."""
+    """All names that installed packages register in a group."""
     return sorted({point.name for point in entry_points.of(group.name)})
 
 
 def load(name: str, group: Group = GAMES) -> Any:
-    """What is registered under a name: the class of a game or genome, the module of an algorithm, a searcher."""
+    """Loads the object registered under a name: a game's or genome's class, an algorithm's module, a searcher."""
     points = {point.value: point for point in entry_points.of(group.name) if point.name == name}
     noun = group.noun
     if not points:
@@ -55,7 +55,7 @@ def load(name: str, group: Group = GAMES) -> Any:
 
 
 def make(text: str) -> Game[Any]:
-    """The game of a text like `pig` or `pig:players=3,target=30`."""
+    """Makes the game of a text like `pig` or `pig:players=3,target=30`."""
     name, _, rest = text.partition(":")
     cls = load(name.strip())
     try:
@@ -69,12 +69,12 @@ def make(text: str) -> Game[Any]:
 
 
 def algorithm(name: str) -> Any:
-    """The module of an algorithm; `boardrl.runs.training.Algorithm` says what it holds."""
+    """The module of an algorithm; `boardrl.runs.training` describes its members."""
     return load(name, ALGORITHMS)
 
 
 def describe(game: Game[Any]) -> str:
-    """The text that makes an equal game: its name and every option that is not the default."""
+    """The text from which `make` makes an equal game: its name and all options that differ from their defaults."""
     changed = {
         option.name: getattr(game, option.name)
         for option in options.of_dataclass(type(game))
@@ -84,7 +84,7 @@ def describe(game: Game[Any]) -> str:
 
 
 def _shadowed(place: str) -> str | None:
-    """What to say where a folder without code has been imported in place of an installed package."""
+    """The reason of a failed import if a folder without code shadows an installed package."""
     found = sys.modules.get(place.partition(":")[0].partition(".")[0])
     folders = list(getattr(found, "__path__", ()))
     if not folders or getattr(found, "__file__", None) is not None:

@@ -1,7 +1,7 @@
-"""Code that a text names as `module:Name`: imported where the user typed the text, not where a run directory stores it.
+"""Trust in code named as `module:Name`: imported if the user typed the name, but not if a run directory stores it.
 
-A run may come from somebody else, and whatever a module does on import it does with the user's own rights. Texts that
-are read from a run are used within `stored_in`; whoever imports by name asks `check` first.
+A run may come from somebody else, and a module that is imported runs with the user's rights. Texts read from a run are
+used within `stored_in`; functions that import by name call `check` first.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from boardrl.errors import UserError
 FLAG = "--trust"
 NAMES_CODE = re.compile(r"(^|[\s,=(\"])[A-Za-z_][\w.]*:[A-Za-z_]")
 
-_granted = False  # of the process, as it follows from the command line
+_granted = False  # for the whole process, set from the command line
 _source: contextvars.ContextVar[pathlib.Path | None] = contextvars.ContextVar("source", default=None)
 
 
 @contextlib.contextmanager
 def granted(yes: bool = True) -> Iterator[None]:
-    """Within the block runs may name code, if `yes`; trust that was given before stays."""
+    """Within the block, runs may name code if `yes`; earlier trust remains."""
     global _granted
     before, _granted = _granted, _granted or yes
     try:
@@ -40,7 +40,7 @@ def is_granted() -> bool:
 
 @contextlib.contextmanager
 def stored_in(run: pathlib.Path) -> Iterator[None]:
-    """Within the block texts come from a run directory."""
+    """Within the block, texts come from a run directory."""
     token = _source.set(run)
     try:
         yield
@@ -49,7 +49,7 @@ def stored_in(run: pathlib.Path) -> Iterator[None]:
 
 
 def check(name: str) -> None:
-    """Refuses to import code that a run names, unless runs are trusted."""
+    """Raises UserError for code that a run names, unless runs are trusted."""
     run = _source.get()
     if run is not None and not _granted:
         raise UserError(
@@ -59,7 +59,7 @@ def check(name: str) -> None:
 
 
 def names_code(stored: Any) -> bool:
-    """Whether some text of stored settings looks like `module:Name`, so that commands on the run need the flag."""
+    """Whether a text in stored settings looks like `module:Name`, so that commands on the run need the flag."""
     if isinstance(stored, Mapping):
         return any(map(names_code, stored.values()))
     if isinstance(stored, list | tuple):

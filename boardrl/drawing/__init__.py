@@ -1,4 +1,4 @@
-"""Positions for people: pictures as SVG and HTML, text for terminals."""
+"""Drawings of positions: SVG, HTML and terminal text."""
 
 from boardrl.drawing.picture import (
     ADVANCE,

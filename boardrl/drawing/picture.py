@@ -1,6 +1,6 @@
-"""Pictures of positions: a few shapes as SVG, many pictures as one HTML page to play through, glyphs on a terminal.
+"""Pictures of positions: shapes as SVG, a sequence of pictures as an HTML replay, glyphs on a terminal.
 
-Games describe what they look like with these shapes and glyphs, and never write SVG, HTML or escape codes.
+Games describe their appearance with these shapes and glyphs, and never write SVG, HTML or escape codes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from boardrl.drawing import state_text
 from boardrl.game import Game
 
 LINE = 0.03  # width of outlines, in units of the drawing
-ADVANCE = 0.62  # from one monospaced character to the next, in heights
-LEADING = 1.3  # from one line of text to the next
-LEAST_COLUMNS = 40  # of a picture of text, so that a short one is not written in huge letters
-WIDE = 0.58  # a character's width in heights, on average and generously
+ADVANCE = 0.62  # distance between two monospaced characters, in heights
+LEADING = 1.3  # distance between two lines of text, in heights
+LEAST_COLUMNS = 40  # least width of a picture of text, so that short text does not get huge letters
+WIDE = 0.58  # generous estimate of a character's mean width, in heights
 
 
 class Rect(NamedTuple):
-    """A rectangle from its upper left corner; `corner` rounds it."""
+    """A rectangle given by its upper left corner; `corner` is the corner radius."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class Polygon(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Text centred on a point; `fitting` gives the size that a place has room for."""
+    """Text centred on a point; `fitting` gives a size that fits a width."""
 
     x: float
     y: float
@@ -72,7 +72,7 @@ Shape: TypeAlias = Rect | Circle | Polygon | Label | Line
 
 
 class Drawing(NamedTuple):
-    """A picture of width × height units: what never changes in a game below, what does on top."""
+    """A picture of width × height units: a fixed background, and the changing parts on top."""
 
     width: float
     height: float
@@ -81,7 +81,7 @@ class Drawing(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """One picture of a replay, with a line about it."""
+    """One picture of a replay, with a caption."""
 
     drawing: Drawing
     caption: str
@@ -97,7 +97,7 @@ class Glyph(NamedTuple):
 
 
 def of_states(game: Game[Any], states: Sequence[Any]) -> list[Drawing]:
-    """Pictures of positions, all of one size: what the game draws, else its text."""
+    """Pictures of positions, all of one size: drawn by the game, or its text if it has no `draw`."""
     if hasattr(game, "draw"):
         return [game.draw(state) for state in states]
     return of_texts([state_text.position(game, state) for state in states])
@@ -126,7 +126,7 @@ def svg(drawing: Drawing, *, pixels: int = 600) -> str:
 
 
 def replay(title: str, frames: Sequence[Frame], *, pixels: int = 600) -> str:
-    """Frames as the text of one HTML file that needs nothing else: play, pause, step, drag, arrow keys.
+    """Frames as a self-contained HTML page with controls: play, pause, step, slider, arrow keys.
 
     All frames share the first one's board.
     """
@@ -144,7 +144,7 @@ def replay(title: str, frames: Sequence[Frame], *, pixels: int = 600) -> str:
 
 
 def terminal(rows: Sequence[Sequence[Glyph]]) -> rich.text.Text:
-    """Rows of glyphs as text that rich prints in colour, or plainly where there is none."""
+    """Rows of glyphs as text that rich prints in colour, or plainly on a terminal without colours."""
     text = rich.text.Text()
     for index, row in enumerate(rows):
         text.append("\n" if index else "")
@@ -155,7 +155,7 @@ def terminal(rows: Sequence[Sequence[Glyph]]) -> rich.text.Text:
 
 
 def _svg(drawing: Drawing, pieces: str, pixels: int) -> str:
-    # Outlines at the edge reach out by half their width.
+    # Outlines at the edge extend beyond it by half their width.
     width, height = drawing.width + LINE, drawing.height + LINE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels}" height="{round(pixels * height / width)}" '
@@ -185,7 +185,7 @@ def _element(shape: Shape) -> str:
 
 
 def _printable(line: str) -> str:
-    """Without control characters, which no XML may hold."""
+    """A line without control characters, which XML does not allow."""
     return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
@@ -219,7 +219,7 @@ svg {{ display: block; max-width: 100%; height: auto; }}
 <button id="first" title="to the start (Home)">|◀</button>
 <button id="back" title="one step back (left arrow)">◀</button>
 <button id="play" title="play or pause (space)">play</button>
-<button id="next" title="one step on (right arrow)">▶</button>
+<button id="next" title="one step forward (right arrow)">▶</button>
 <button id="end" title="to the end (End)">▶|</button>
 <input id="slider" type="range" min="0" max="{last}" value="0" aria-label="step">
 <span id="count"></span>

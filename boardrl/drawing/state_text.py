@@ -1,4 +1,4 @@
-"""A position as text, for people: in the game's own notation, or every array of the state by its name."""
+"""Positions and moves as readable text: in the game's notation, or the fields of the state by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boardrl.game import CHANCE, Game
 
 
 def position(game: Game[Any], state: Any) -> str:
-    """What the game's `to_text` says; where it has none, the fields of the state, one on a line."""
+    """The game's `to_text` of a state or, if it has none, the fields of the state, one per line."""
     if hasattr(game, "to_text"):
         return game.to_text(state)
     leaves, _ = jax.tree_util.tree_flatten_with_path(state)
@@ -22,7 +22,7 @@ def position(game: Game[Any], state: Any) -> str:
 
 
 def move(game: Game[Any], state: Any, actor: int, number: int) -> str:
-    """An action, or an outcome of the dice, in the words of the game's `move_text`, or by its number."""
+    """An action or outcome as the game's `move_text` describes it or, if it has none, by its number."""
     if hasattr(game, "move_text"):
         return game.move_text(state, np.int32(number))
     return f"dice: outcome {number}" if actor == CHANCE else f"action {number}"

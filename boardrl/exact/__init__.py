@@ -1,1 +1,1 @@
-"""Exact results: solved games, the graph of states, perft."""
+"""Exact results: solved games, the state graph, perft."""

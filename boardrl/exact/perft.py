@@ -1,4 +1,4 @@
-"""Perft: how many paths of D moves a game has; exact counts that any mistake in the rules would change."""
+"""Perft: the number of paths of D moves of a game, an exact count that almost any mistake in the rules changes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.runs import progress
 
-CHUNK = 8192  # states in one call of a compiled function; the last chunk is filled up, so that nothing retraces
-MERGE_ROWS = 1 << 22  # children that are held before equal ones are merged
+CHUNK = 8192  # states per call of a compiled function; the last chunk is padded to avoid a retrace
+MERGE_ROWS = 1 << 22  # children held before equal ones are merged
 WORD = 8  # bytes; rows are padded to whole words, so that they can be hashed by words
 
 
 class Depth(NamedTuple):
-    """What there is after so many moves."""
+    """The count at one depth."""
 
     depth: int
     nodes: int  # paths, or distinct states
@@ -40,7 +40,7 @@ class Frontier(NamedTuple):
 def perft(
     game: Game[Any], depth: int, *, state: Any = None, distinct: bool = False, by_turns: bool | None = None
 ) -> int:
-    """How many paths of `depth` moves there are, or how many distinct states they lead to."""
+    """Number of paths of `depth` moves, or of the distinct states that they lead to."""
     *_, last = counts(game, depth, state=state, distinct=distinct, by_turns=by_turns)
     return last.nodes
 
@@ -54,14 +54,14 @@ def counts(
     States that several paths lead to are expanded once, with the number of paths as a weight.
 
     Args:
-      state: where to start; the game's first state if None.
-      distinct: count states instead of paths; by turns, count paths in which the turns of a position that lead to the
-        same position are one.
-      by_turns: a depth is a whole turn, all moves until somebody else acts; None: if the game's notation is of turns
-        (`turn_to_text`).
+      state: start state; the game's initial state if None.
+      distinct: count states instead of paths; with `by_turns`, count paths but merge those turns of a position that
+        lead to the same position.
+      by_turns: count depth in whole turns (all moves until another player acts) instead of moves; None: do so if the
+        game has a notation for turns (`turn_to_text`).
     """
     if depth < 1:
-        raise UserError(f"depth={depth} is not possible; expected 1 or more moves")
+        raise UserError(f"depth={depth} is too small; expected 1 or more moves")
     if hasattr(game, "turn_to_text") if by_turns is None else by_turns:
         return _turn_counts(game, depth, state, distinct)
     return _counts(game, depth, state, distinct)
@@ -74,7 +74,7 @@ def _counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Iterator
         frontier = frontier._replace(paths=_wide(frontier.paths, game.spec.num_moves))
         with progress.track(f"depth {d}", len(frontier.rows), "states") as bar:
             if d == depth and not distinct:
-                count = _count_paths(game, frontier, bar)  # the last states need not be known
+                count = _count_paths(game, frontier, bar)  # the states at the last depth are not needed
             else:
                 frontier = _expand(game, frontier, bar)
                 count = len(frontier.rows) if distinct else int(frontier.paths.sum())
@@ -91,12 +91,12 @@ def _turn_counts(game: Game[Any], depth: int, state: Any, distinct: bool) -> Ite
 
 
 def _after_turns(game: Game[Any], frontier: Frontier, bar: progress.Bar, distinct: bool) -> Frontier:
-    """The frontier one turn on: moves are made until another actor has the move."""
+    """The frontier one turn later: expands until another actor has the move."""
     ended = _Merging()
     for begin in range(0, len(frontier.rows), CHUNK):
         chosen = slice(begin, begin + CHUNK)
         part = Frontier(frontier.rows[chosen], _wide(frontier.paths[chosen], game.spec.num_moves))
-        # With `distinct`, rows carry their parent, and the ends of its turns are merged before they are weighted.
+        # With `distinct`, rows carry their parent's index, and equal ends of its turns are merged before weighting.
         number = np.arange(len(part.rows), dtype=np.uint64)[:, None]
         active = Frontier(np.hstack([part.rows, number]), np.ones_like(part.paths)) if distinct else part
         ends = _Merging()
@@ -121,7 +121,7 @@ def _start(game: Game[Any], state: Any) -> Frontier:
 
 
 def _wide(paths: np.ndarray, most: int) -> np.ndarray:
-    """The same numbers as Python integers if one more move, one of `most`, could make too many paths for int64."""
+    """The same numbers as Python integers if one more move, one of `most`, could overflow int64."""
     fits = paths.dtype == np.int64 and int(paths.sum()) <= np.iinfo(np.int64).max // most
     return paths if fits else paths.astype(object)
 
@@ -137,12 +137,12 @@ def _count_paths(game: Game[Any], frontier: Frontier, bar: progress.Bar) -> int:
 
 
 class _Merging:
-    """Frontiers that are merged as they come, so that equal states do not pile up."""
+    """Merges frontiers incrementally, so that equal states do not accumulate."""
 
     def __init__(self) -> None:
         self._parts: list[Frontier] = []
         self._fresh = 0  # rows since the last merge
-        self._most = 0  # paths there can be in all
+        self._most = 0  # upper bound of the total number of paths
 
     def add(self, part: Frontier) -> None:
         if not len(part.rows):
@@ -160,7 +160,7 @@ class _Merging:
 
 
 def _expand(game: Game[Any], frontier: Frontier, bar: progress.Bar) -> Frontier:
-    """The frontier one move on."""
+    """The frontier one move later."""
     merging = _Merging()
     for _, child in _children(game, frontier, bar):
         merging.add(child)
@@ -170,9 +170,9 @@ def _expand(game: Game[Any], frontier: Frontier, bar: progress.Bar) -> Frontier:
 def _children(
     game: Game[Any], frontier: Frontier, bar: progress.Bar | None, carried: int = 0
 ) -> Iterator[tuple[np.ndarray, Frontier]]:
-    """The states one move on, not merged, with [n] bool: whether the same actor goes on.
+    """The states one move later, not merged, with [n] bool: whether the same actor acts again.
 
-    The last `carried` words of a row are no part of the state; children keep those of their parents.
+    The last `carried` words of a row are not part of the state; children copy them from their parents.
     """
     states = np.ascontiguousarray(frontier.rows[:, : frontier.rows.shape[1] - carried])
     for part, possible in _moves(game, states):
@@ -189,7 +189,7 @@ def _children(
 
 
 def _moves(game: Game[Any], rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """[n, M] bool for each chunk of n rows: what can be played; of a finished game move 0, which changes nothing."""
+    """[n, M] bool for each chunk of n rows: the possible moves; move 0, which does nothing, in a finished game."""
     for begin in range(0, len(rows), CHUNK):
         part = slice(begin, min(begin + CHUNK, len(rows)))
         size = part.stop - part.start
@@ -197,13 +197,13 @@ def _moves(game: Game[Any], rows: np.ndarray) -> Iterator[tuple[slice, np.ndarra
 
 
 def _step(game: Game[Any], rows: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[n, W] rows after the moves and [n] whether the same actor goes on, for n up to CHUNK."""
+    """[n, W] rows after the moves and [n] whether the same actor acts again, for n up to CHUNK."""
     after, goes_on = _after(game, _bytes(_filled(rows)), _filled(moves.astype(np.int32)))
     return _words(np.asarray(after))[: len(rows)], np.asarray(goes_on)[: len(rows)]
 
 
 def _merge(parts: list[Frontier]) -> Frontier:
-    """All rows once, with their paths added up."""
+    """The distinct rows, with their paths added up."""
     rows = np.concatenate([part.rows for part in parts])
     paths = np.concatenate([part.paths for part in parts])
     if len(rows) < 2:
@@ -211,7 +211,7 @@ def _merge(parts: list[Frontier]) -> Frontier:
     keys = _hash(rows)
     order = np.argsort(keys)
     new = (rows[order[1:]] != rows[order[:-1]]).any(1)
-    if (new & (keys[order[1:]] == keys[order[:-1]])).any():  # two states with one hash: sort the rows themselves
+    if (new & (keys[order[1:]] == keys[order[:-1]])).any():  # hash collision: sort the rows themselves
         order = np.lexsort(rows.T)
         new = (rows[order[1:]] != rows[order[:-1]]).any(1)
     first = np.flatnonzero(np.concatenate([[True], new]))
@@ -219,7 +219,7 @@ def _merge(parts: list[Frontier]) -> Frontier:
 
 
 def _hash(rows: np.ndarray) -> np.ndarray:
-    """[N] uint64: a hash of each row, by multiplication and shifts word by word."""
+    """[N] uint64: a hash of each row, by multiplications and shifts of its words."""
     key = np.zeros(len(rows), np.uint64)
     for word in rows.T:
         key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
@@ -245,7 +245,7 @@ def _possible(game: Game[Any], rows: Array) -> Array:
 
 @functools.partial(jax.jit, static_argnames="game")
 def _after(game: Game[Any], rows: Array, moves: Array) -> tuple[Array, Array]:
-    """[N, R] uint8, [N] bool: each state after its move, and whether its actor acts again; not at the game's end."""
+    """[N, R] uint8, [N] bool: each state after its move, and whether its actor acts again (False if the game ends)."""
 
     def after(row: Array, move: Array) -> tuple[Array, Array]:
         state = _unpack(game, row)
@@ -257,7 +257,7 @@ def _after(game: Game[Any], rows: Array, moves: Array) -> tuple[Array, Array]:
 
 
 def _pack(state: Any) -> Array:
-    """[R] uint8: the bytes of all leaves, one after the other, filled up to whole words."""
+    """[R] uint8: the concatenated bytes of all leaves, padded to whole words."""
     parts = [_leaf_bytes(jnp.asarray(leaf)) for leaf in jax.tree.leaves(state)]
     row = jnp.concatenate([jnp.zeros(0, jnp.uint8), *parts])
     return jnp.pad(row, (0, max(WORD, _whole_words(row.size)) - row.size))
@@ -269,7 +269,7 @@ def _leaf_bytes(leaf: Array) -> Array:
 
 
 def _unpack(game: Game[Any], row: Array) -> Any:
-    """The state of [R] bytes."""
+    """The state packed in [R] bytes."""
     shapes = jax.eval_shape(game.init)
     leaves, begin = [], 0
     for shape in jax.tree.leaves(shapes):
@@ -297,6 +297,6 @@ def _bytes(rows: np.ndarray) -> np.ndarray:
 
 
 def _filled(rows: np.ndarray) -> np.ndarray:
-    """[CHUNK, …]: the first entry again and again after the last, as it is surely a state (or a move of one)."""
+    """[CHUNK, …]: padded with copies of the first entry, which is a valid state (or move)."""
     missing = CHUNK - len(rows)
     return np.concatenate([rows, np.repeat(rows[:1], missing, axis=0)]) if missing else rows

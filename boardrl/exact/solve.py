@@ -1,4 +1,4 @@
-"""Exact values of small games by value iteration over all states, and the player that makes no mistake."""
+"""Exact values of small games by value iteration over all states, and the perfect player."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.play.policy import Policy
 from boardrl.runs import progress
 
-TOLERANCE = 1e-12  # no value moves by more in the last sweep
-MAX_SWEEPS = 10_000  # of one component
-CALL_UPDATES = 5_000_000  # of values in one compiled call; the progress bar moves in between
+TOLERANCE = 1e-12  # largest change of a value in the last sweep
+MAX_SWEEPS = 10_000  # per component
+CALL_UPDATES = 5_000_000  # updates of values per compiled call; the progress bar is updated between calls
 TIE = 1e-9  # actions that differ by less are equally good
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Solution:
-    """All states that can be reached, row 0 being the first, and what each is worth when all play their best.
+    """All reachable states, row 0 being the initial one, and their values when all players play perfectly.
 
-    The value of a state is that of the game cut after k more steps and scored as it stands, as k grows. Every
-    actor maximises its own return; where several actions are equally good for it, it takes each as often.
+    The value of a state is the limit, as k grows, of the value of the game stopped after k more steps and scored in its
+    last position. Every actor maximises its own return, and chooses uniformly among its equally good actions.
     """
 
     game: Game[Any]
@@ -48,13 +48,13 @@ class Solution:
         return jax.device_get(jax.jit(jax.vmap(functools.partial(unpack, self.game)))(self.graph.rows))
 
     def index(self, state: Any) -> Array:
-        """[] int32 row of a state, or -1 if it cannot be reached; works inside JAX."""
+        """[] int32 row of a state, or -1 if it is not reachable; can be traced by JAX."""
         return find(self.lookup, state)
 
 
 @functools.lru_cache(maxsize=2)
 def solve(game: Game[Any], *, limit: int = MAX_STATES) -> Solution:
-    """The exact solution of a game with at most `limit` states, or fewer if its tables would fill the memory."""
+    """The exact solution of a game with at most `limit` states, or fewer if its tables would exceed the memory."""
     graph = reach(game, limit=limit)
     values = _iterate(game, graph)
     optimal = _optimal(values, graph.actor, graph.child, game.spec.num_actions)
@@ -66,7 +66,7 @@ def solve(game: Game[Any], *, limit: int = MAX_STATES) -> Solution:
 
 @dataclasses.dataclass(frozen=True)
 class Perfect:
-    """Every best action alike."""
+    """Policy: uniform over the best actions."""
 
     game: Game[Any]
 
@@ -82,8 +82,8 @@ class PerfectParams(NamedTuple):
 
 @functools.lru_cache(maxsize=2)
 def perfect(game: Game[Any]) -> Policy:
-    """The player that makes no mistake, in a game small enough to solve."""
-    solution = solve(game)  # type: ignore[arg-type]  # the protocol cannot say that games are hashable
+    """The perfect player of a game small enough to solve."""
+    solution = solve(game)  # type: ignore[arg-type]  # the protocol does not declare games hashable
     return Policy(Perfect(game), PerfectParams(solution.lookup, jnp.asarray(solution.optimal)))
 
 
@@ -91,10 +91,10 @@ def perfect(game: Game[Any]) -> Policy:
 
 
 def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
-    """[N, P] values of all states: what lies further on is settled before what leads there.
+    """[N, P] values of all states, computed in reverse topological order of the strongly connected components.
 
-    States that can reach each other (a component) are swept until none of their values moves; in a game without
-    cycles every state is a component of its own.
+    The states of a component are swept until their values converge; in a game without cycles every state is its own
+    component.
     """
     values = graph.returns.copy()
     order, ends = _components(graph.child)
@@ -105,7 +105,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
             bar.update(int(ends[component - 1]) if component else 0)
     if sweeps == MAX_SWEEPS:
         raise UserError(
-            f"the values of {registry.describe(game)} do not settle within {MAX_SWEEPS:,} sweeps; "
+            f"the values of {registry.describe(game)} do not converge within {MAX_SWEEPS:,} sweeps; "
             "expected a game in which best play comes to an end"
         )
     return values
@@ -113,20 +113,21 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
 
 @numba.njit(cache=True, nogil=True)
 def _components(child):
-    """All states with those of one strongly connected component together, children's components first.
+    """Strongly connected components, in reverse topological order (children's components first).
 
-    Tarjan 1972, with a stack of its own in place of recursion. Returns the [N] order and where each ends in it.
+    Tarjan 1972, with an explicit stack in place of recursion. Returns the [N] states in that order and the end of each
+    component.
     """
     num_states, num_moves = child.shape
-    met = np.full(num_states, -1, np.int32)  # when a state was first met
-    low = np.empty(num_states, np.int32)  # the earliest state on the stack that it leads back to
-    move = np.zeros(num_states, np.int32)  # the next to follow
-    open_ = np.zeros(num_states, np.bool_)  # met, and its component not yet complete
+    met = np.full(num_states, -1, np.int32)  # discovery index of a state
+    low = np.empty(num_states, np.int32)  # smallest discovery index on the stack that it leads back to
+    move = np.zeros(num_states, np.int32)  # the next move to follow
+    open_ = np.zeros(num_states, np.bool_)  # discovered, and its component not yet complete
     path = np.empty(num_states, np.int32)
     stack = np.empty(num_states, np.int32)
     order = np.empty(num_states, np.int32)
     ends = np.empty(num_states, np.int32)
-    # Row 0 leads everywhere.
+    # All states are reachable from row 0.
     path[0] = stack[0] = met[0] = low[0] = 0
     open_[0] = True
     num_path = num_stack = num_met = 1
@@ -166,9 +167,9 @@ def _components(child):
 
 @numba.njit(cache=True, nogil=True)
 def _settle(values, actor, child, chance, order, ends, component, sweeps):
-    """Sweeps one component after another until a fair amount of work is done.
+    """Sweeps one component after another for about CALL_UPDATES updates.
 
-    Returns the component to go on with and how many sweeps it has had, MAX_SWEEPS if it will not settle.
+    Returns the component to continue with and its number of sweeps so far, MAX_SWEEPS if it does not converge.
     """
     work = 0
     while component < len(ends) and work < CALL_UPDATES:
@@ -188,10 +189,10 @@ def _settle(values, actor, child, chance, order, ends, component, sweeps):
 
 @numba.njit(cache=True, nogil=True)
 def _update(values, actor, child, chance, n):
-    """Sets v(s) from the newest values of what follows; returns by how much it moved.
+    """Sets v(s) from the newest values of its successors; returns the size of the change.
 
-    v(s) = Σ p v(s') at a chance node. At a decision v is that of the action with the largest v_actor(s'), and
-    the other players' parts are the mean over the actions that are as good to the actor (maxⁿ: Luckhardt and
+    v(s) = Σ p v(s') at a chance node. At a decision v is the value after the action with the largest v_actor(s'); the
+    other players' components are averaged over the actions that are equally good for the actor (maxⁿ: Luckhardt and
     Irani 1986).
     """
     if actor == TERMINAL:
@@ -226,7 +227,7 @@ def _update(values, actor, child, chance, n):
 
 @numba.njit(cache=True, nogil=True)
 def _optimal(values, actor, child, num_actions):
-    """[N, A] bool: the actions that nothing beats, at decisions."""
+    """[N, A] bool: the best actions at each decision."""
     optimal = np.zeros((len(actor), num_actions), np.bool_)
     for n in range(len(actor)):
         if actor[n] >= 0:

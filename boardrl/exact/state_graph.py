@@ -1,4 +1,4 @@
-"""All states that a small game can reach, and where one of them is found again."""
+"""State graph: all reachable states of a small game and their successors, and a lookup of states."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from boardrl.game import CHANCE, Game
 from boardrl.runs import progress
 
 MAX_STATES = 2_000_000
-MAX_BYTES = 2**30  # of all tables; games with large states or many actions are refused before MAX_STATES
-CHUNK = 1024  # states expanded in one call on the device
+MAX_BYTES = 2**30  # of all tables; limits games with large states or many actions to fewer than MAX_STATES
+CHUNK = 1024  # states expanded per call on the device
 
 
 class Graph(NamedTuple):
-    """The states in the order in which they are met, row 0 being the first, and what each leads to."""
+    """The states in order of discovery, row 0 being the initial one, and their successors."""
 
     rows: np.ndarray  # [N, W] uint32: the states, packed
     actor: np.ndarray  # [N] int32
@@ -33,7 +33,7 @@ class Graph(NamedTuple):
 
 
 class _Expanded(NamedTuple):
-    """A chunk of states and what follows on them; on device, then the same in numpy."""
+    """A chunk of states with their successors; on the device, then in numpy."""
 
     actor: Any  # [B]
     chance: Any  # [B, C]
@@ -44,7 +44,7 @@ class _Expanded(NamedTuple):
 
 
 def reach(game: Game[Any], *, limit: int = MAX_STATES) -> Graph:
-    """Every state that can be reached, if there are at most `limit`, or fewer where the tables would be too large."""
+    """The graph of all reachable states; UserError if there are more than `limit`, or than the tables can hold."""
     spec = game.spec
     first = jax.jit(pack)(game.init())
     width, num_moves = len(first), max(spec.num_actions, spec.num_outcomes)
@@ -61,8 +61,8 @@ def reach(game: Game[Any], *, limit: int = MAX_STATES) -> Graph:
     rows[0] = first
     slots[int(_hash(salt[0], first)) & (len(slots) - 1)] = 0
     known, done = 1, 0
-    chunk = np.tile(rows[0], (CHUNK, 1))  # what is not filled stays a copy of the first state
-    _expand(game, chunk, salt)  # this and the next are compiled before the clock of the progress bar starts
+    chunk = np.tile(rows[0], (CHUNK, 1))  # padded with copies of the initial state
+    _expand(game, chunk, salt)  # this and the next are compiled before the progress bar starts timing
     _intern(slots, rows, known, rows[:0], np.empty(0, np.uint32), np.empty(0, np.int32))
     with progress.track(f"listing the states of {spec.name}, at most", limit, "states") as bar:
         while done < known:
@@ -84,7 +84,7 @@ def reach(game: Game[Any], *, limit: int = MAX_STATES) -> Graph:
             done = now.stop
             bar.update(known)
     chance = chance[:known]
-    chance /= np.maximum(chance.sum(axis=1, keepdims=True), 0.5)  # the game rounds them to 32 bits
+    chance /= np.maximum(chance.sum(axis=1, keepdims=True), 0.5)  # corrects the rounding to 32 bits
     return Graph(rows[:known], actor[:known], child[:known], chance, returns[:known])
 
 
@@ -108,9 +108,9 @@ def _expand(game: Game[Any], rows: Array, salt: Array) -> _Expanded:
 
 @numba.njit(cache=True, nogil=True)
 def _intern(slots, rows, known, new, hashes, found):
-    """Gives each new row its number, the old one if it was met before; returns how many are known by then.
+    """Writes the row number of each new state to `found`, adding unknown states; returns the number of known states.
 
-    `slots` is an open-addressing table of row numbers. One more than the limit means that they do not fit.
+    `slots` is an open-addressing hash table of row numbers. A result of one more than the limit means overflow.
     """
     mask = len(slots) - 1
     for n in range(len(new)):
@@ -167,11 +167,11 @@ def unpack(game: Game[Any], row: Array) -> Any:
 
 
 class Lookup(NamedTuple):
-    """Where a state is found: its two salted hashes are searched among those of all states, in order."""
+    """Index of all states, sorted by two salted hashes for a binary search."""
 
     salt: Array  # [2, W] uint32, chosen so that no two reachable states share both hashes
     high: Array  # [N] uint32, ascending
-    low: Array  # [N] uint32, ascending where `high` is the same
+    low: Array  # [N] uint32, ascending where `high` is equal
     row: Array  # [N] int32
 
 
@@ -180,13 +180,13 @@ def _salt(seed: int, width: int) -> Array:
 
 
 def _hash(salt: Array, rows: Array) -> Array:
-    """[...] uint32 of [..., W] rows: every word is mixed with a number of its place, and the sum once more."""
+    """[...] uint32 hashes of [..., W] rows: every word is mixed with the salt of its column, and the sum again."""
     salted = rows ^ jnp.broadcast_to(salt, rows.shape)
     return _mix(_mix(salted).sum(axis=-1, dtype=jnp.uint32))
 
 
 def _mix(words: Array) -> Array:
-    """A bijection of 32-bit words in which every bit reaches every other (the finaliser of MurmurHash3)."""
+    """A bijection of 32-bit words in which every input bit affects every output bit (the finaliser of MurmurHash3)."""
     words = (words ^ (words >> 16)) * jnp.uint32(0x85EBCA6B)
     words = (words ^ (words >> 13)) * jnp.uint32(0xC2B2AE35)
     return words ^ (words >> 16)

@@ -1,1 +1,1 @@
-"""Matches and tournaments: who wins how often, ratings, and how sure they are."""
+"""Matches and tournaments: win rates and ratings, with confidence intervals."""

@@ -1,4 +1,4 @@
-"""Matches: who wins how often, from which seat, and how sure that is."""
+"""Matches: win rates by player and seat, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from boardrl.play.policy import Policy, distinct
 from boardrl.runs import progress
 from boardrl.system import machine
 
-MAX_LANES = 2048  # games side by side
-TURNS = 32  # in one call on the device; the progress bar moves in between
+MAX_LANES = 2048  # games played in one batch
+TURNS = 32  # per call on the device; the progress bar is updated between calls
 
-Tick = Callable[[int], None]  # is told how many games are done
+Tick = Callable[[int], None]  # called with the number of finished games
 
 
 class SeatScore(NamedTuple):
-    """How a player did from one seat."""
+    """A player's results from one seat."""
 
     games: int
     wins: int
@@ -36,7 +36,7 @@ class SeatScore(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How a player did in a match; a win is the sole best return, a draw a shared best one."""
+    """A player's results in a match; a win is the sole best return, a draw a shared best return."""
 
     name: str
     games: int
@@ -47,19 +47,19 @@ class Score(NamedTuple):
     low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
     high: float
     points: float  # mean return
-    places: tuple[int, ...]  # [P] how often 1st, 2nd, ...; those who share places all get the best of them
+    places: tuple[int, ...]  # [P] number of 1st, 2nd, ... places; tied players all get the best place they share
     seats: tuple[SeatScore, ...]  # [P]
 
 
 class Match(NamedTuple):
-    """The scores of a match, in the order in which the players were given."""
+    """The scores of a match, in the order of its `players` argument."""
 
     players: tuple[Score, ...]
     num_games: int
     seed: int
-    cut: int  # games that reached `max_steps` and were scored as they stood
-    distinct: int  # different games: other moves, or other seats
-    observations: float  # how many independent games the intervals rest on (boardrl.matches.distinct_games)
+    cut: int  # games that reached `max_steps` and were scored in their last position
+    distinct: int  # number of games that differ in their moves or seating
+    observations: float  # number of independent games behind the intervals (boardrl.matches.distinct_games)
 
 
 def match(
@@ -75,13 +75,13 @@ def match(
 ) -> Match:
     """Plays one lineup with the seats rotated: every player sits in every seat equally often.
 
-    If the number of games is not a multiple of P, no seat is taken more than once more than another.
+    If the number of games is not a multiple of P, a player's seat counts differ by at most one.
 
     Args:
-      players: Players, or texts, classes and functions that `players.make` takes.
-      opening: how many steps each game begins with in which any legal action is as likely; without them players
-        who leave nothing to chance play the same game again and again, where there are no dice.
-      record: gets the games as they finish, and may have some already.
+      players: Players, or texts, classes and functions that `players.make` accepts.
+      opening: number of uniformly random actions at the start of each game; without them, deterministic players
+        repeat the same game in a game without dice.
+      record: receives the games as they finish; games that it already holds are not played again.
     """
     num_players = game.spec.num_players
     if len(players) != num_players:
@@ -106,7 +106,7 @@ def match(
 
 
 def score(players: Sequence[Player], played: Played, *, seed: int) -> Match:
-    """The scores of a match, or of the part of it that was played."""
+    """Scores of the games played so far in a match."""
     scores = tuple(_score(player.name, index, played) for index, player in enumerate(players))
     effective = distinct_games.effective(played.copies)
     return Match(scores, len(played.cut), seed, int(played.cut.sum()), played.distinct, effective)
@@ -125,20 +125,20 @@ def play(
     processes: int | None = None,
     record: Record | None = None,
 ) -> Played:
-    """Plays games in which players sit as the arrangements say, which take turns: game g has number g mod R.
+    """Plays games with the given seatings: game g uses arrangement g mod R.
 
-    Policies alone play in batches on device. Where a host player takes part, games are spread over processes.
+    Games between policies run in batches on the device. Games with a host player are spread over processes.
 
     Args:
-      arrangements: [R, P] which of the players sits where.
-      record: gets the games as they finish, and may have some already; `resumed` is told how many, if so.
+      arrangements: [R, P] the index of the player in each seat.
+      record: receives the games as they finish; `resumed` is called with the number that it already holds, if any.
     """
     if num_games < 1:
-        raise UserError(f"games={num_games} is no match; expected at least 1")
+        raise UserError(f"games={num_games} is too few for a match; expected at least 1")
     check_seed(seed)
     if not 0 <= opening <= game.spec.max_steps:
         most = f"{game.spec.max_steps:,}, the length of the longest game"
-        raise UserError(f"opening={opening} is no number of moves to begin with; expected 0 to {most}")
+        raise UserError(f"opening={opening} is not a valid number of opening moves; expected 0 to {most}")
     record = record or Record()
     record.begin(arrangements, num_games)
     tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
@@ -157,16 +157,16 @@ def play(
 
 
 def check_seed(seed: int) -> None:
-    """Refuses a seed that is none."""
+    """Raises UserError for a seed out of range."""
     if not 0 <= seed < 2**32:
         raise UserError(f"seed={seed} is out of range; expected 0 to {2**32 - 1}")
 
 
 class _Lanes:
-    """Games side by side on the device.
+    """A batch of games on the device.
 
-    Every lane is given the number of its games beforehand, and all of them count. To stop at the first N games that
-    finish would favour short ones.
+    Every lane has a fixed quota of games, and all of them count: stopping at the first N finished games would favour
+    short games.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class _Lanes:
         return Batch(rollout.start(self.game, num_lanes, courses=True), np.zeros(num_lanes, int), 0)
 
     def play(self, batch: Batch, *, seed: int, tick: Tick, record: Record) -> None:
-        """Plays on until every lane has its games, and fills the record."""
+        """Plays until every lane has met its quota, and fills the record."""
         lanes, done, chunk = batch
         key = jax.random.key(seed)
         while (done < self.quota).any():
@@ -215,7 +215,7 @@ class _Lanes:
 
 
 def _num_lanes(num_games: int, num_arrangements: int) -> int:
-    """R times a power of 2, so that few sizes are ever compiled and a lane keeps its arrangement."""
+    """R times a power of 2, so that few batch sizes are compiled and a lane keeps its arrangement."""
     lanes = num_arrangements
     while lanes < num_games and 2 * lanes <= MAX_LANES:
         lanes *= 2
@@ -223,7 +223,7 @@ def _num_lanes(num_games: int, num_arrangements: int) -> int:
 
 
 def _score(name: str, index: int, played: Played) -> Score:
-    """How one of the players did."""
+    """The score of one player."""
     num_games, num_players = played.seating.shape
     seat = (played.seating == index).argmax(axis=1)  # [N]
     mine = played.returns[np.arange(num_games), seat]

@@ -1,4 +1,4 @@
-"""Finishing orders of games, as the choices of Plackett and Luce's model: who was best, then who of the others, ..."""
+"""Finishing orders of games as choices of the Plackett-Luce model: the best of all, then the best of the rest, ..."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 
 class Choices(NamedTuple):
-    """M sets of entrants, and how often each of them was chosen as the best of its set.
+    """M sets of entrants, and how often each entrant was chosen as the best of its set.
 
-    Player K stands for nobody, where a set has fewer than S entrants.
+    Player K is padding, for sets with fewer than S entrants.
     """
 
     entrants: np.ndarray  # [M, S] int: players
@@ -21,27 +21,27 @@ class Choices(NamedTuple):
 
 
 class _Stage(NamedTuple):
-    """A choice among those who are left, in every game with the same ties."""
+    """A choice among the remaining players, in every game with the same ties."""
 
-    left: tuple[int, ...]  # places in the finishing order
-    num_tied: int  # the first of them share it evenly
-    weight: float  # with which it counts
+    left: tuple[int, ...]  # the remaining places in the finishing order
+    num_tied: int  # the first `num_tied` of them share the choice evenly
+    weight: float
 
 
 class Games(NamedTuple):
-    """Games that have the same ties."""
+    """Games with the same ties."""
 
     order: np.ndarray  # [N, P] int: players from the best to the worst
-    ties: tuple[int, ...]  # how many share each place, like (1, 1, 2)
-    weights: np.ndarray  # [N] float: how many observations a game counts as
+    ties: tuple[int, ...]  # number of players at each place, like (1, 1, 2)
+    weights: np.ndarray  # [N] float: the number of observations that a game counts as
 
 
 class Finishes:
     """Finishing orders of games between some of K players.
 
-    The order is that of the returns. Players who share a place count as if they had finished in each possible order as
-    often: for two players a draw is half a win for each. Not so at the last place, unless all share it: where a game
-    ends with its first winner nothing is known of the others.
+    Players are ordered by their returns. Tied players count as if they had finished in every possible order equally
+    often: for two players a draw is half a win each. A tie for the last place is ignored unless all players share it:
+    a game that ends with its first winner says nothing about the order of the others.
     """
 
     def __init__(self, num_players: int, games: Sequence[Games]) -> None:
@@ -49,10 +49,10 @@ class Finishes:
 
     @classmethod
     def of_returns(cls, num_players: int, seating: np.ndarray, returns: np.ndarray, weights: np.ndarray) -> Finishes:
-        """From [N, P] who sat where, [N, P] returns by seat and [N] weights."""
+        """From [N, P] seating, [N, P] returns by seat and [N] weights."""
         places = np.argsort(-returns, axis=1, kind="stable")
         order, sorted_ = np.take_along_axis(seating, places, 1), np.take_along_axis(returns, places, 1)
-        ends = sorted_[:, 1:] != sorted_[:, :-1]  # [N, P - 1] where a place is not shared with the next
+        ends = sorted_[:, 1:] != sorted_[:, :-1]  # [N, P - 1] where a player is not tied with the next
         kinds, kind = np.unique(ends, axis=0, return_inverse=True)
         found = []
         for number, pattern in enumerate(kinds):
@@ -64,13 +64,13 @@ class Finishes:
 
     @classmethod
     def of_pairs(cls, wins: np.ndarray, draws: np.ndarray) -> Finishes:
-        """From [K, K] games that row won against column, and [K, K] symmetric draws."""
+        """From [K, K] wins of the row player against the column player, and [K, K] symmetric draws."""
         won, drawn = np.argwhere(wins > 0), np.argwhere(np.triu(draws, 1) > 0)
         games = [Games(won, (1, 1), wins[tuple(won.T)]), Games(drawn, (2,), draws[tuple(drawn.T)])]
         return cls(len(wins), games)
 
     def choices(self) -> Choices:
-        """All choices, those from the same set added up."""
+        """All choices, summed over equal sets of entrants."""
         size = max((games.order.shape[1] for games in self.games), default=2)
         sets, wins = [np.zeros((0, size), np.int64)], [np.zeros((0, size))]
         for games, stage in self._stages():
@@ -84,12 +84,12 @@ class Finishes:
         entrants, number = _unique(np.concatenate(sets), self.num_players + 1)
         cells = number[:, None] * size + np.arange(size)
         total = np.bincount(cells.ravel(), np.concatenate(wins).ravel(), minlength=entrants.size)
-        matter = (entrants[:, 1:] != entrants[:, :1]) & (entrants[:, 1:] < self.num_players)  # not one player alone
+        matter = (entrants[:, 1:] != entrants[:, :1]) & (entrants[:, 1:] < self.num_players)  # two players at least
         kept = matter.any(axis=1)
         return Choices(entrants[kept], total.reshape(entrants.shape)[kept])
 
     def shared(self) -> np.ndarray:
-        """[K, K] by how much less than p_i p_j the points of shared places vary: Σ y_i y_j of shared choices."""
+        """[K, K] Σ y_i y_j over tied choices: the variance of their points falls short of p_i p_j by this much."""
         found = np.zeros((self.num_players, self.num_players))
         for games, stage in self._stages():
             share = games.weights * stage.weight / stage.num_tied**2
@@ -104,8 +104,8 @@ class Finishes:
 
 
 def _unique(rows: np.ndarray, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different ones of [N, S] rows of numbers below the base, and [N] which of them each row is."""
-    if base ** rows.shape[1] < 2**63:  # as one number each, which is many times faster
+    """The unique rows of [N, S] numbers below the base, and [N] the index of each row among them."""
+    if base ** rows.shape[1] < 2**63:  # each row as one number, which is many times faster
         _, first, number = np.unique(rows @ base ** np.arange(rows.shape[1]), return_index=True, return_inverse=True)
         return rows[first], number.reshape(-1)
     found, number = np.unique(rows, axis=0, return_inverse=True)
@@ -113,16 +113,16 @@ def _unique(rows: np.ndarray, base: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stages(ties: tuple[int, ...]) -> list[_Stage]:
-    """The choices of a game in which so many share each place.
+    """The choices of a game with the given ties.
 
-    The mean over all orders of m who share a place: after j of them, each set of the m - j others is as likely to be
-    left, and each of these as likely to be next.
+    Averages over all orders of the m players tied for a place: after j of them, every set of m - j players is equally
+    likely to remain, and each of these equally likely to be next.
     """
     found = []
     first, num_players = 0, sum(ties)
     for size in ties:
         if first + size == num_players and first > 0:
-            break  # nothing is known of those who share the last place, and one alone is no choice
+            break  # a tie for the last place says nothing, and one player alone is no choice
         behind = tuple(range(first + size, num_players))
         for gone in range(size):
             for left in itertools.combinations(range(first, first + size), size - gone):

@@ -1,4 +1,4 @@
-"""Games with players that only run on the host: one game at a time, spread over processes."""
+"""Matches with host players: one game at a time in each of several processes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from boardrl.play.policy import Policy, distinct
 from boardrl.system import machine
 from boardrl.system.worker import Worker
 
-HOST = -1  # in place of a policy's number: a player that is asked on the host
-WORKER_BYTES = 200 << 20  # of a process that plays games, before it has loaded any player
-MOST_DEATHS = 3  # of processes over one game, before it is given up
-AHEAD = 64  # steps at most in one call of compiled code
+HOST = -1  # in place of a policy's index: a host player
+WORKER_BYTES = 200 << 20  # memory of a worker process, before it has loaded any player
+MOST_DEATHS = 3  # worker processes that may die while playing one game before the match gives up
+AHEAD = 64  # most steps in one call of compiled code
 
 
 def play(
@@ -44,11 +44,11 @@ def play(
     processes: int | None = None,
     record: Record,
 ) -> None:
-    """Fills a record with the games that it lacks.
+    """Plays the games that are missing from a record.
 
-    All randomness of a game derives from the seed and its index, and players are made anew from their texts, so
-    that the number of processes changes nothing but the time. A game or a player that has no text, and so
-    cannot be made elsewhere, is played in this process.
+    All randomness of a game derives from the seed and the game's index, and every process makes the players from
+    their texts, so the number of processes affects only the time. If the game or a player has no text, another
+    process cannot make it, and the games are played in this process.
     """
     left = record.left()
     if not left:
@@ -97,12 +97,12 @@ def play_game(
     watch: Watch | None = None,
     policies: Policies | None = None,
 ) -> Result:
-    """One game, from seat 0 on, opened and cut as `rollout.turn` does; `watch` is told every step.
+    """Plays one game, with the random opening and step limit of `rollout.turn`; calls `watch` for every step.
 
     Args:
-      policies: those of all who play in some game of a match, so that one program is compiled for all its lineups.
+      policies: the policies of all players of the match, so that one program is compiled for all its lineups.
     """
-    rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # the dice's, the seats'
+    rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # dice, then seats
     for player in seated:
         if player.host is not None:
             player.host.reset()
@@ -133,11 +133,11 @@ def play_game(
 
 
 class Made(NamedTuple):
-    """A step of a game, and what it led to."""
+    """A step of a game and the resulting state."""
 
     actor: int  # CHANCE or a seat
     move: int  # an outcome or an action
-    before: Any  # the state that it was made in
+    before: Any  # the state before the step
     after: _Position
 
 
@@ -145,17 +145,17 @@ Watch = Callable[[Made], None]
 
 
 class _Position(NamedTuple):
-    """A state and what has to be known about it."""
+    """A state with the game's answers about it."""
 
     state: Any
     actor: Array
     legal: Array
     returns: Array
-    course: rollout.Course  # that led there
+    course: rollout.Course  # the course of the game up to this state
 
 
 class _Made(NamedTuple):
-    """Steps that were made in one call."""
+    """The steps made in one call of compiled code."""
 
     steps: int
     record: Any  # (actor, move, state before, position after) with a leading axis of AHEAD, or ()
@@ -168,21 +168,21 @@ class _Made(NamedTuple):
 
 
 class Policies:
-    """The policies of some players, without copies."""
+    """The distinct policies of some players."""
 
     def __init__(self, players: Sequence[Player]) -> None:
         mine = [player for player in players if player.policy is not None]
-        mine.sort(key=lambda player: player.name)  # so that whoever sits where, it is the same compiled code
+        mine.sort(key=lambda player: player.name)  # so that the compiled code does not depend on the seating
         self.distinct, numbers = distinct([policy for player in mine if (policy := player.policy)])
         self._numbers = {id(player): int(number) for player, number in zip(mine, numbers, strict=True)}
 
     def number(self, player: Player) -> int:
-        """Which policy a player follows, or HOST."""
+        """The index of a player's policy, or HOST."""
         return self._numbers.get(id(player), HOST)
 
 
 class _Table:
-    """Plays what needs no host player, many steps in one call of compiled code, as each call has its price."""
+    """Plays the steps between decisions of host players: many steps in each call of compiled code."""
 
     def __init__(
         self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator], policies: Policies
@@ -191,13 +191,13 @@ class _Table:
         self.policies = policies.distinct
         self.numbers = np.array([policies.number(player) for player in seated], np.int32)  # [P]
         seats = (self.numbers != HOST).nonzero()[0].tolist()
-        # [1 + P, AHEAD] drawn ahead from the streams of those who take part, the dice first.
+        # [1 + P, AHEAD] random numbers drawn ahead from each stream, the dice first.
         self.uniform = np.zeros((len(rngs), AHEAD), np.float32)
         for stream in [0] * bool(game.spec.num_outcomes) + [1 + seat for seat in seats]:
             self.uniform[stream] = rngs[stream].random(AHEAD, np.float32)
 
     def advance(self, now: _Position, left: int, *, dice_alone: bool, record: bool) -> tuple[_Position, _Made]:
-        """Plays on until a host player is to act (with the dice alone: any player), or for AHEAD or `left` steps."""
+        """Plays until a host player acts (with `dice_alone`, any player), for at most AHEAD or `left` steps."""
         numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
         steps = np.int32(min(left, AHEAD))
         now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform)
@@ -241,10 +241,10 @@ def _advance(
     steps: Array,
     uniform: Array,
 ) -> tuple[_Position, Array, Any]:
-    """(where it ended, [1 + P] how many numbers of each stream were taken, what was made)."""
+    """(the last position, [1 + P] how many random numbers of each stream were used, the steps made)."""
 
     def drawn(weights: Array, draw: Array) -> tuple[Array, Array]:
-        """([] the move, [] whether others were possible)."""
+        """([] the move, [] whether other moves were possible)."""
         return rollout.sample(weights, draw), rollout.is_drawn(weights)
 
     def roll(state: Any, draw: Array) -> tuple[Array, Array]:
@@ -292,7 +292,7 @@ def _play_elsewhere(
     opening: int,
     processes: int,
 ) -> Generator[tuple[int, Result]]:
-    """Hands out one game at a time to each process; that of a process that dies is played again by a new one."""
+    """Hands out one game at a time to each process; if a process dies, a new one replays its game."""
     machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
     task = {
         "game": registry.describe(game),
@@ -303,7 +303,7 @@ def _play_elsewhere(
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
     waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
-    busy: dict[Any, tuple[Worker, dict[str, Any]]] = {}  # by connection: who plays which game
+    busy: dict[Any, tuple[Worker, dict[str, Any]]] = {}  # by connection: the worker and its game
     deaths: collections.Counter[int] = collections.Counter()  # by game
     with contextlib.ExitStack() as workers:
 
@@ -337,25 +337,25 @@ def _play_elsewhere(
 
 
 def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:
-    """Says that a game is to be played again, or that it is given up."""
+    """Warns that a game will be replayed, or raises UserError after MOST_DEATHS deaths."""
     deaths[index] += 1
     how = worker.how_it_ended()
     if deaths[index] >= MOST_DEATHS:
         raise UserError(
-            f"game {index} of the match was given up: {MOST_DEATHS} processes in a row died while they played it, and "
-            f"the last one {how}; what they printed is above, and --processes=1 plays in the command's own process"
+            f"game {index} of the match was abandoned: {MOST_DEATHS} processes in a row died while playing it, and "
+            f"the last one {how}; see their output above, or use --processes=1 to play in the command's own process"
         )
-    print(f"warning: a process of the match {how}; game {index} is played again", file=sys.stderr)
+    print(f"warning: a process of the match {how}; replaying game {index}", file=sys.stderr)
 
 
 def work(connection: Any) -> None:
-    """What a worker does: plays games by their index until nobody asks for more."""
+    """Main function of a worker process: plays games by their index until the parent closes the connection."""
     task = json.loads(connection.recv_bytes())
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
     jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
 
     def send(message: Any) -> None:
-        sys.stdout.flush()  # what players print is not lost when this process is killed
+        sys.stdout.flush()  # keeps the players' output if this process is killed
         with contextlib.suppress(OSError):  # the parent is gone
             connection.send_bytes(json.dumps(message).encode())
 

@@ -1,4 +1,4 @@
-"""How sure a counted share is."""
+"""Confidence intervals of proportions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: float, trials: float, *, confidence: float = CONFIDENCE) -> Interval:
-    """The Wilson score interval of a share (Wilson 1927): honest near 0 and 1, unlike p ± z √(p(1-p)/n).
+    """Wilson score interval of a proportion (Wilson 1927): accurate near 0 and 1, unlike p ± z √(p(1-p)/n).
 
     (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n), with z the normal quantile of the confidence.
     """
@@ -25,17 +25,17 @@ def wilson(successes: float, trials: float, *, confidence: float = CONFIDENCE) -
     share, z2 = successes / trials, z * z / trials
     middle = share + z2 / 2
     reach = z * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials))
-    # At a share of 0 or 1 one end is that share itself; rounding must not move it.
+    # At a proportion of 0 or 1 one end is exactly 0 or 1; rounding must not move it.
     low = 0.0 if successes == 0 else (middle - reach) / (1 + z2)
     high = 1.0 if successes == trials else (middle + reach) / (1 + z2)
     return Interval(low, high)
 
 
 def of_games(wins: int, games: int, effective: float) -> Interval:
-    """The Wilson interval of a win rate over games of which some repeat others.
+    """Wilson interval of a win rate over games some of which repeat others.
 
     Args:
-      effective: how many independent observations the games are (boardrl.matches.distinct_games).
+      effective: the number of independent observations among the games (boardrl.matches.distinct_games).
     """
-    # Without repeats the counts themselves, which rounding has not touched.
+    # Without repeats, use the counts themselves, free of rounding.
     return wilson(wins, games) if effective == games else wilson(wins / games * effective, effective)

@@ -11,12 +11,12 @@ import numpy as np
 from boardrl.matches.finishing_orders import Choices, Finishes
 from boardrl.matches.intervals import CONFIDENCE
 
-MEAN = 1500.0  # the mean rating of those who are rated together; only differences mean anything
-SCALE = 400 / math.log(10)  # 400 points more: ten times as likely to win
-MAX_STEPS = 200  # of Newton's method
-LONGEST = 1.0  # step of Newton's method, in units of SCALE: far from the optimum a full one overshoots
-CLOSE = 1e-9  # a step so short ends it
-NEAR = 1e-4  # the same where what is left after it, its square, is less than anybody can see
+MEAN = 1500.0  # the mean rating of all players rated together; only differences have a meaning
+SCALE = 400 / math.log(10)  # 400 points: odds of 10 to 1
+MAX_STEPS = 200  # iterations of Newton's method
+LONGEST = 1.0  # longest Newton step, in units of SCALE: far from the optimum a full step overshoots
+CLOSE = 1e-9  # a shorter Newton step ends the iteration
+NEAR = 1e-4  # the same for profiles: the remaining error, about its square, is invisible in a rating
 
 
 class Rating(NamedTuple):
@@ -28,17 +28,17 @@ class Rating(NamedTuple):
 
 
 def rate(finishes: Finishes) -> list[Rating]:
-    """Plackett-Luce ratings of K players: of those who are left, i is the best with probability 10^(r_i / 400) / Σ.
+    """Plackett-Luce ratings of K players: among the remaining, i is the best with probability 10^(r_i / 400) / Σ.
 
-    Of two players that is the Bradley-Terry model: i beats j with probability 1 / (1 + 10^((r_j - r_i) / 400)).
-    `Finishes` says what ties count as. The likelihood is multiplied by Jeffreys' prior, which takes away most of the
-    bias of maximum likelihood and gives a finite rating to a player who won or lost all games (Firth 1993; for choices
-    among several, Bull et al. 2002). For two players the prior is half a win each way; for more it is some K - 1 games
-    in all, and not so much for every pair, which would draw strong and weak players together.
+    For two players this is the Bradley-Terry model: i beats j with probability 1 / (1 + 10^((r_j - r_i) / 400)).
+    `Finishes` defines how ties count. The likelihood is multiplied by Jeffreys' prior, which removes most of the bias
+    of maximum likelihood and gives a finite rating to a player who won or lost all games (Firth 1993; for choices
+    among several, Bull et al. 2002). For two players the prior is half a win each way; for more it is about K - 1 games
+    in total rather than a fixed number for every pair, which would pull strong and weak players together.
 
-    The intervals are those of the profile likelihood: values for which twice the loss in log-likelihood, all other
-    ratings fitted anew, is at most the quantile of χ² (Heinze and Schemper 2002), scaled by how much more or less the
-    games vary than the model says. They are of ratings whose mean is held at 1500.
+    The intervals come from the profile likelihood: the values for which twice the loss in log-likelihood, with all
+    other ratings refitted, is at most the χ² quantile (Heinze and Schemper 2002), scaled by the dispersion of the games
+    relative to the model. They hold for ratings whose mean is fixed at 1500.
     `python -m launch.dev.measure_ratings` measures how often they contain the true rating.
 
     Args:
@@ -61,15 +61,15 @@ def rate(finishes: Finishes) -> list[Rating]:
 
 
 class _View(NamedTuple):
-    """The likelihood at some strengths."""
+    """The log-likelihood at some strengths, and its derivatives."""
 
     log_likelihood: float
     gradient: np.ndarray  # [K]
-    information: np.ndarray  # [K, K] of each pair's difference, without a diagonal: Σ n p_i p_j
+    information: np.ndarray  # [K, K] information on each pair's difference: Σ n p_i p_j, 0 on the diagonal
 
 
 class _Model:
-    """The likelihood of choices."""
+    """The Plackett-Luce likelihood of a set of choices."""
 
     def __init__(self, choices: Choices, num_players: int) -> None:
         self.entrants, self.wins, self.num_players = choices.entrants, choices.wins, num_players
@@ -101,11 +101,11 @@ class _Model:
         return found
 
     def prior(self, strengths: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-        """[M, S] wins that Jeffreys' prior counts as.
+        """[M, S] pseudo-wins that are equivalent to Jeffreys' prior.
 
-        The derivative of ½ log |I| by the strength of a is ½ Σ n p_a (q_a - q̄) with q_a = (e_a - p)ᵀ V (e_a - p), V the
-        covariance of the strengths. It is that of ½ n p_a (q_a + q̄) wins: of a pair half of n p (1 - p) Var(θ_i - θ_j)
-        games for each.
+        The derivative of ½ log |I| with respect to the strength of a is ½ Σ n p_a (q_a - q̄) with
+        q_a = (e_a - p)ᵀ V (e_a - p), V the covariance of the strengths. It equals that of ½ n p_a (q_a + q̄) wins: for a
+        pair, half of n p (1 - p) Var(θ_i - θ_j) games for each player.
         """
         chances, _ = self.chances(strengths)
         covariance = np.pad(inverse, (0, 1))[self.entrants[:, :, None], self.entrants[:, None, :]]
@@ -116,7 +116,7 @@ class _Model:
 
 
 def _fit(model: _Model) -> tuple[np.ndarray, np.ndarray]:
-    """([K] strengths of mean 0, [M, S] wins that the prior counts as)."""
+    """([K] strengths of mean 0, [M, S] pseudo-wins of the prior)."""
     strengths, prior = np.zeros(model.num_players), np.zeros_like(model.wins)
     for _ in range(MAX_STEPS):
         prior = model.prior(strengths, _inverse(model.look(strengths).information))
@@ -129,22 +129,22 @@ def _fit(model: _Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _spread(finishes: Finishes, model: _Model, strengths: np.ndarray) -> np.ndarray:
-    """[K, K] covariance of the gradient: of a choice p_i p_j, less what shared places take away."""
+    """[K, K] covariance of the gradient: p_i p_j for each choice, minus the correction for ties."""
     return _laplacian(np.maximum(model.look(strengths).information - finishes.shared(), 0.0))
 
 
 class _Profile:
-    """Log-likelihood by one player's strength, the others fitted to it; the mean of all strengths is 0."""
+    """Profile log-likelihood of one player's strength, with the others refitted; the mean of all strengths is 0."""
 
     def __init__(self, model: _Model, strengths: np.ndarray, player: int) -> None:
         self.model, self.player = model, player
         self.top = model.look(strengths)
-        self.near, self.seen = strengths, self.top  # fitted to the strength before
+        self.near, self.seen = strengths, self.top  # fitted to the previous strength
 
     def end(self, step: float, *, loss: float) -> float:
-        """The strength in the step's direction at which the log-likelihood is lower than its maximum by the loss.
+        """The strength, in the step's direction, at which the log-likelihood is `loss` below its maximum.
 
-        Newton's method on the square root of the loss, which is almost a straight line.
+        Uses Newton's method on the square root of the loss, which is almost linear.
         """
         start, wanted = self.near[self.player], math.sqrt(loss)
         strength = start + step
@@ -152,7 +152,7 @@ class _Profile:
             self.fit(strength)
             root = math.sqrt(max(self.top.log_likelihood - self.seen.log_likelihood, 0.0))
             others = (self.seen.gradient.sum() - self.seen.gradient[self.player]) / (len(self.near) - 1)
-            slope = (others - self.seen.gradient[self.player]) / (2 * root)  # of the root, by the strength
+            slope = (others - self.seen.gradient[self.player]) / (2 * root)  # d root / d strength
             move = (wanted - root) / slope
             strength += math.copysign(min(abs(move), LONGEST), move)
             if abs(move) < NEAR:
@@ -178,14 +178,14 @@ class _Profile:
 
 
 def _laplacian(weights: np.ndarray) -> np.ndarray:
-    """[K, K] information on the strengths, from that on differences of pairs."""
+    """[K, K] information on the strengths, from the information on pairwise differences."""
     return np.diag(weights.sum(axis=1)) - weights
 
 
 def _inverse(weights: np.ndarray) -> np.ndarray:
-    """[K, K] pseudo-inverse of the Laplacian of a connected graph: covariance of strengths whose mean is held at 0."""
+    """[K, K] pseudo-inverse of the Laplacian of a connected graph: covariance of strengths whose mean is fixed at 0."""
     count = len(weights)
-    scale = weights.sum() / count  # of the constant direction, in which the Laplacian is 0
+    scale = weights.sum() / count  # added along the constant vector, which the Laplacian maps to 0
     return np.linalg.inv(_laplacian(weights) + scale / count) - 1 / (scale * count)
 
 

@@ -1,4 +1,4 @@
-"""Games of a match as they finish: in memory, so that a stopped match has a result, and if wanted in a file."""
+"""The finished games of a match: in memory, so that a stopped match has a result, and optionally in a file."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from boardrl.runs.log_rows import is_count, is_number
 from boardrl.runs.saved_results import Kept
 from boardrl.system import machine
 
-SAVE_SECONDS = 2.0  # after which the games under way are saved first, and again ...
-SAVE_SHARE = 0.05  # ... after this share of the time so far, so that the file stays small, ...
-MOST_SAVE_SECONDS = 60.0  # ... but no later than that
-GAME_BYTES = 100  # of a finished game, and of what is worked out from it, besides two numbers for each seat
+SAVE_SECONDS = 2.0  # least time between two saves of the running batch
+SAVE_SHARE = 0.05  # time between two saves as a fraction of the time so far, which keeps the file small
+MOST_SAVE_SECONDS = 60.0  # longest time between two saves
+GAME_BYTES = 100  # memory of a finished game and its derived data, besides two numbers for each seat
 SEAT_BYTES = 32
 
 
 class Played(NamedTuple):
-    """Single games in the order of their index."""
+    """Finished games in the order of their index."""
 
     returns: np.ndarray  # [N, P] by seat
-    seating: np.ndarray  # [N, P] which player sat where
+    seating: np.ndarray  # [N, P] the player in each seat
     cut: np.ndarray  # [N] bool
-    course: np.ndarray  # [N] uint64: the same number for the same moves with the same seating
-    copies: np.ndarray  # [N] int: how many games are the same observation as this one (boardrl.matches.distinct_games)
+    course: np.ndarray  # [N] uint64: hash of the moves and the seating
+    copies: np.ndarray  # [N] int: how many games form one observation with this one (boardrl.matches.distinct_games)
 
     @property
     def distinct(self) -> int:
-        """How many different games there are."""
+        """Number of different games."""
         course = np.sort(self.course)  # many times faster than np.unique
         return int((course[1:] != course[:-1]).sum()) + bool(len(course))
 
@@ -47,13 +47,13 @@ class Result(NamedTuple):
 
     returns: Sequence[float]  # [P] by seat
     cut: bool
-    moves: int  # 64 bits: a hash of all moves, actions and outcomes
-    drawn: bool  # a move was drawn at random where others were possible
-    asked: bool  # a host player took random numbers
+    moves: int  # 64-bit hash of all actions and outcomes
+    drawn: bool  # a move was drawn at random from several possible ones
+    asked: bool  # a host player used random numbers
 
 
 class Batch(NamedTuple):
-    """Games that are played side by side, between two calls on the device."""
+    """State of a batch of games between two calls on the device."""
 
     lanes: rollout.Lanes
     done: np.ndarray  # [B] int: games that each lane has finished, at most its quota
@@ -61,14 +61,14 @@ class Batch(NamedTuple):
 
 
 class Record:
-    """N games of one lineup; those that are over are filled in."""
+    """N games of one lineup, filled in as they finish."""
 
     def __init__(self, kept: Kept | None = None, part: str = "") -> None:
         """Makes an empty record.
 
         Args:
-          kept: a file that keeps the games, and gives those that it has; none: they are in memory only.
-          part: which games of that file these are.
+          kept: file that stores the games and provides those it already has; None: memory only.
+          part: key of these games in that file.
         """
         self._kept, self._part = kept, part
         self._batch: Batch | None = None
@@ -76,7 +76,7 @@ class Record:
         self.begin(np.zeros((1, 0), int), 0)
 
     def begin(self, arrangements: np.ndarray, num_games: int) -> None:
-        """Makes room for N games in which players sit as the [R, P] arrangements say, which take turns."""
+        """Allocates N games with the [R, P] seatings; game g uses arrangement g mod R."""
         size = GAME_BYTES + SEAT_BYTES * arrangements.shape[1]
         machine.require(num_games * size, f"a match of {num_games:,} games", "give fewer games")
         arrangement = np.arange(num_games) % len(arrangements)
@@ -89,20 +89,20 @@ class Record:
 
     @property
     def num_counted(self) -> int:
-        """How many games count so far: see `played`."""
+        """Number of games that count so far: see `played`."""
         return int(self._counts.sum())
 
     @property
     def num_over(self) -> int:
-        """How many games are over, whether they count or not."""
+        """Number of finished games, whether they count or not."""
         return int(self._batch.done.sum()) if self._batch else self.num_counted
 
     def played(self) -> Played:
         """The games that count so far; all of them when the match is over.
 
-        Of games that are played one after another every finished one counts: only those under way are missing. Of games
-        side by side whole rounds count, a round being one game of every lane. At any moment more short games are over
-        than long ones, and to count all that are over would favour the short ones.
+        Of games played one after another, every finished one counts. Of games played in a batch, only whole rounds
+        count, a round being one game of every lane: at any moment more short games than long ones have finished, so
+        counting all finished games would favour the short ones.
         """
         counts = self._counts.copy()
         arrangement = self._arrangement[counts]
@@ -111,7 +111,7 @@ class Record:
         return Played(self._returns[counts], self.seating[counts], self._cut[counts], course, copies)
 
     def save(self) -> None:
-        """Writes down games side by side as far as they have come, if a file keeps them; safe in any thread."""
+        """Saves the running batch if there is a file; safe in any thread."""
         batch = self._batch
         if self._kept is None or batch is None or batch.chunk == self._saved.chunk:
             return
@@ -125,7 +125,7 @@ class Record:
     # --- games one after another ---
 
     def restore_games(self) -> list[int]:
-        """Takes over the games that the file has; their indices."""
+        """Loads the games of the file and returns their indices."""
         rows = self._kept.rows if self._kept else {}
         found = [index for index in range(len(self._counts)) if f"{self._part}game {index}" in rows]
         with self._reading():
@@ -134,7 +134,7 @@ class Record:
         return found
 
     def _result(self, row: Any) -> Result:
-        """A finished game as the file has it; ValueError if it is none."""
+        """A finished game from its row in the file; ValueError if the row is malformed."""
         found = Result(*row)
         returns_fit = len(found.returns) == self.seating.shape[1] and all(map(is_number, found.returns))
         truths_fit = all(type(value) is bool for value in (found.cut, found.drawn, found.asked))
@@ -143,11 +143,11 @@ class Record:
         return found
 
     def left(self) -> list[tuple[int, np.ndarray]]:
-        """The games that are not over, each with [P] who sits where."""
+        """The games still to play, each with its [P] seating."""
         return [(int(index), self.seating[index]) for index in (~self._counts).nonzero()[0]]
 
     def finish(self, index: int, result: Result) -> None:
-        """A game is over."""
+        """Stores the result of a finished game."""
         self._fill(index, result)
         if self._kept:
             self._kept.add(f"{self._part}game {index}", list(result))
@@ -157,13 +157,13 @@ class Record:
         self._drawn[index], self._asked[index] = result.drawn, result.asked
         self._counts[index] = True
 
-    # --- games side by side ---
+    # --- games in a batch ---
 
     def restore_batch(self, start: Batch, quota: np.ndarray) -> Batch:
-        """The games under way as the file has them, and takes over those that are over; else those at the start.
+        """Loads the finished games of the file and returns its running batch; `start` if the file has none.
 
         Args:
-          quota: [B] how many games each lane plays.
+          quota: [B] the number of games that each lane plays.
         """
         self._quota = quota
         self._saved, self._began = start, time.monotonic()
@@ -191,7 +191,7 @@ class Record:
         return Batch(rollout.spread(jax.tree.unflatten(structure, leaves)), done, int(row["chunk"]))
 
     def finish_many(self, index: np.ndarray, ended: rollout.Ended, where: tuple[np.ndarray, ...]) -> None:
-        """The games with these indices are over; `where` they are in what ended."""
+        """Stores the games with these indices; `where` indexes them in `ended`."""
         assert ended.course is not None
         self._returns[index] = np.asarray(ended.returns)[where]
         self._cut[index] = np.asarray(ended.cut)[where]
@@ -200,7 +200,7 @@ class Record:
         self._drawn[index] = np.asarray(ended.course.drawn)[where]
 
     def reach(self, batch: Batch) -> None:
-        """The games have come so far: those that are over have been given to `finish_many`."""
+        """Records the progress of the batch, after its finished games were passed to `finish_many`."""
         self._batch = batch
         under_way = batch.done[batch.done < self._quota]
         rounds = int(under_way.min()) if len(under_way) else int(self._quota.max())
@@ -211,7 +211,7 @@ class Record:
             self._save_at = now + min(max(SAVE_SECONDS, SAVE_SHARE * (now - self._began)), MOST_SAVE_SECONDS)
 
     def _between(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Indices of the games that were finished between two counts [B] of each lane's games."""
+        """Indices of the games that finished between two [B] counts of finished games per lane."""
         lane, nth = np.arange(len(self._counts)) % len(before), np.arange(len(self._counts)) // len(before)
         return ((before[lane] <= nth) & (nth < after[lane])).nonzero()[0]
 
@@ -222,7 +222,7 @@ class Record:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, zlib.error):
             assert self._kept is not None
             raise UserError(
-                f"{str(self._kept.path)!r} is damaged, or comes from another version of boardrl; "
+                f"{str(self._kept.path)!r} is damaged, or was written by another version of boardrl; "
                 "name another file, or remove it"
             ) from None
 
@@ -234,9 +234,9 @@ def _packed(array: np.ndarray) -> str:
 def _unpacked(text: str, like: np.ndarray) -> np.ndarray:
     packed = base64.b64decode(text, validate=True)
     reader = zlib.decompressobj()
-    content = reader.decompress(packed, like.nbytes + 1)  # no more than fits, whatever it would grow to
+    content = reader.decompress(packed, like.nbytes + 1)  # bounded, however large the content would be
     if not reader.eof:
-        raise ValueError("cut off, or too long")
+        raise ValueError("truncated, or too long")
     array = np.frombuffer(content, like.dtype).reshape(like.shape).copy()
     if array.dtype == bool and (array.view(np.uint8) > 1).any():
         raise ValueError("neither true nor false")

@@ -1,4 +1,4 @@
-"""Fair schedules: who sits where in each game of a tournament."""
+"""Fair schedules: the seating of each game of a tournament."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-POOL = 5_000  # blocks up to which all are known; of more some are drawn
-CANDIDATES = 300  # of which each next block is chosen, where they are drawn
+POOL = 5_000  # up to this number of blocks all are enumerated; beyond it, candidates are sampled
+CANDIDATES = 300  # sampled candidates for each next block
 
-Block = tuple[int, ...]  # [P] who sits where in one game
+Block = tuple[int, ...]  # [P] seating of one game
 
 
 class Schedule(NamedTuple):
     """Games in which all players sit equally often in every seat."""
 
     num_players: int
-    arrangements: np.ndarray  # [R, P] who sits where
-    repeats: int  # how often all arrangements are played
+    arrangements: np.ndarray  # [R, P] the player in each seat
+    repeats: int  # how often each arrangement is played
 
     @property
     def num_games(self) -> int:
         return len(self.arrangements) * self.repeats
 
     def games_of(self) -> np.ndarray:
-        """[K] in how many games each player takes part."""
+        """[K] number of games of each player."""
         return np.bincount(_members(self.arrangements)[1], minlength=self.num_players) * self.repeats
 
     def meetings(self) -> np.ndarray:
-        """[K, K] in how many games two players sit together; 0 for a player and itself."""
+        """[K, K] number of games in which two players meet; 0 on the diagonal."""
         game, player = _members(self.arrangements)
         sits = scipy.sparse.coo_array((np.ones(len(game), np.int64), (game, player))).tocsr()
         found = (sits.T @ sits).toarray() * self.repeats
@@ -41,7 +41,7 @@ class Schedule(NamedTuple):
 
 
 def _members(arrangements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of a game's and a player's number, one for each who takes part, however many seats it has."""
+    """(game, player) index pairs, one for each participant, however many seats it has."""
     found = np.sort(arrangements, axis=1)
     new = np.ones(found.shape, bool)
     new[:, 1:] = found[:, 1:] != found[:, :-1]
@@ -49,18 +49,18 @@ def _members(arrangements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def schedule(num_players: int, num_seats: int, *, games: int, most: int) -> Schedule:
-    """A schedule in which each of K players takes part in at least so many games.
+    """A schedule in which each of K players plays at least `games` games.
 
-    A cyclic design: a block is one game between some of the players, numbered 0 to K - 1, and with it go the K - 1
-    games in which everybody is replaced by the next, the last by the first. So every player sits in every seat once
-    in each block. How often two players meet depends on the difference of their numbers; blocks are chosen one after
-    another such that all differences are as frequent, and beyond that every difference as frequent at every distance
-    of seats. Where all blocks that there are can be played, all are, and everybody meets everybody equally often.
+    A cyclic design: a block is one game between some of the players, numbered 0 to K - 1, together with its K - 1
+    cyclic shifts, in which every player i is replaced by i + 1 mod K. So every player sits in every seat once in each
+    block. How often two players meet depends on the difference of their numbers; blocks are chosen one by one so that
+    all differences are equally frequent, and then every difference equally frequent at every distance of seats. If all
+    possible blocks can be played, all are, and everybody meets everybody equally often.
 
-    With fewer players than seats each has several seats, as evenly as possible.
+    With fewer players than seats, each player has several seats, distributed as evenly as possible.
 
     Args:
-      most: arrangements after which they repeat, unless it takes more until everybody can have met everybody.
+      most: number of arrangements after which they repeat, unless more are needed for all players to meet.
     """
     wanted = -(-games // min(num_players, num_seats))  # blocks
     pool = _num_blocks(num_players, num_seats)
@@ -77,7 +77,7 @@ def schedule(num_players: int, num_seats: int, *, games: int, most: int) -> Sche
 
 
 def _num_blocks(num_players: int, num_seats: int) -> int:
-    """How many different blocks there are."""
+    """Number of different blocks."""
     if num_players >= num_seats:
         return math.perm(num_players - 1, num_seats - 1)
     each, more = divmod(num_seats, num_players)
@@ -86,9 +86,9 @@ def _num_blocks(num_players: int, num_seats: int) -> int:
 
 
 def _blocks(num_players: int, num_seats: int) -> Iterator[Block]:
-    """Blocks in which player 0 has seat 0, each chosen to balance those before it.
+    """Blocks with player 0 in seat 0, each chosen to balance the previous ones.
 
-    In the first the next player has the next seat, so that it connects all players.
+    In the first block players sit in the order of their numbers, which connects all players.
     """
     rng = np.random.default_rng([num_players, num_seats])
     whole = _num_blocks(num_players, num_seats) <= POOL
@@ -107,7 +107,7 @@ def _blocks(num_players: int, num_seats: int) -> Iterator[Block]:
 
 
 def _best(candidates: np.ndarray, met: np.ndarray, num_players: int) -> int:
-    """The number of that of [C, P] candidates which leaves the evenest meetings."""
+    """The index of the one of [C, P] candidates that makes the meetings most even."""
     after = met + _differences(candidates, num_players)  # [C, K, P]
     by_pair = (after.sum(axis=2) ** 2).sum(axis=1)
     by_seat = (after**2).sum(axis=(1, 2))
@@ -115,7 +115,7 @@ def _best(candidates: np.ndarray, met: np.ndarray, num_players: int) -> int:
 
 
 def _differences(blocks: np.ndarray, num_players: int) -> np.ndarray:
-    """[C, K, P] how often each of [C, P] blocks seats two players whose numbers and seats differ by so much."""
+    """[C, K, P] for each of [C, P] blocks: pairs of players by the difference of their numbers and of their seats."""
     count, num_seats = blocks.shape
     found = np.zeros((count, num_players, num_seats), np.int64)
     for first, second in itertools.permutations(range(num_seats), 2):
@@ -135,13 +135,13 @@ def _all_blocks(num_players: int, num_seats: int) -> set[Block]:
 
 
 def _is_even(block: Block, num_players: int) -> bool:
-    """Whether no player has two seats more than another."""
+    """Whether the players' seat counts differ by at most one."""
     counts = [block.count(player) for player in range(num_players)]
     return max(counts) - min(counts) <= 1
 
 
 def _draw(num_players: int, num_seats: int, rng: np.random.Generator) -> Block:
-    """A block at random."""
+    """A random block."""
     each, more = divmod(num_seats, num_players)
     seated = np.concatenate([np.arange(num_players)] * each + [rng.permutation(num_players)[:more]])
     rng.shuffle(seated)

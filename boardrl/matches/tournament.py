@@ -1,4 +1,4 @@
-"""Tournaments: any number of players, lineups by a fair schedule, ratings of all."""
+"""Tournaments: any number of players, a fair schedule of lineups, ratings."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from boardrl.play.players import Playable, Player, make_all
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
 
-AT_A_TIME = 1 << 16  # games that are compared in one go
+AT_A_TIME = 1 << 16  # games compared in one batch
 
 
 class Pair(NamedTuple):
-    """How the first of two players did in the games in which both sat."""
+    """Results of the first of two players in the games that both played."""
 
-    first: int  # among the players given
+    first: int  # index of the player
     second: int
     games: int
-    wins: int  # games in which the first got more than the second; of several seats of a player the best counts
+    wins: int  # games in which the first got more than the second; with several seats, a player's best one counts
     draws: int
     losses: int
     win_rate: float
     low: float  # 95 % Wilson interval of the win rate, from games that do not repeat others
     high: float
     score: float  # (wins + draws / 2) / games
-    observations: float  # how many independent games the interval rests on (boardrl.matches.distinct_games)
+    observations: float  # number of independent games behind the interval (boardrl.matches.distinct_games)
 
 
 class Ranked(NamedTuple):
-    """A player's rating with its 95 % interval (boardrl.matches.ratings), and how it did over all its games."""
+    """A player's rating with its 95 % interval (boardrl.matches.ratings), and its results over all its games."""
 
     name: str
     rating: float
@@ -46,48 +46,48 @@ class Ranked(NamedTuple):
     high: float
     games: int
     points: float  # mean return
-    score: float  # share of its opponents that it was ahead of, a shared place counting half
+    score: float  # fraction of its opponents that it beat, a tie counting half
 
 
 class Tournament(NamedTuple):
-    """What came out; of players that the games so far do not connect to the others the rating is unknown."""
+    """Results of a tournament; players that no games connect to the others have no rating."""
 
     players: tuple[Ranked, ...]  # in the order given
-    pairs: tuple[Pair, ...]  # of those who have met
+    pairs: tuple[Pair, ...]  # of players who have met
     num_games: int
-    cut: int  # games that reached `max_steps` and were scored as they stood
-    distinct: int  # different games: other moves, or other seats
-    observations: float  # how many independent games there are
+    cut: int  # games that reached `max_steps` and were scored in their last position
+    distinct: int  # number of games that differ in their moves or seating
+    observations: float  # number of independent games
 
 
 class _Part(NamedTuple):
-    """Games that are played in the same way."""
+    """Games that are played in the same way: on the device, or with host players."""
 
     name: str
-    members: np.ndarray  # [M] the players that take part
-    arrangements: np.ndarray  # [R, P] of numbers in `members`
+    members: np.ndarray  # [M] the participating players
+    arrangements: np.ndarray  # [R, P] indices into `members`
 
 
 class Records:
-    """The games of a tournament as they finish."""
+    """The finished games of a tournament."""
 
     def __init__(self, kept: Kept | None = None) -> None:
         self._kept = kept
         self._parts: list[tuple[_Part, Record]] = []
 
     def begin(self, part: _Part) -> Record:
-        """The record of a part, from now on."""
+        """Starts and returns the record of a part."""
         record = Record(self._kept, f"{part.name} ")
         self._parts.append((part, record))
         return record
 
     @property
     def num_over(self) -> int:
-        """How many games are over, whether they count or not."""
+        """Number of finished games, whether they count or not."""
         return sum(record.num_over for _, record in list(self._parts))
 
     def played(self) -> Played | None:
-        """The games that count so far, with players by their number in the tournament; None if there are none."""
+        """The games that count so far, with players by their index in the tournament; None if there are none."""
         found = [(part, record.played()) for part, record in list(self._parts) if record.num_counted]
         if not found:
             return None
@@ -100,11 +100,11 @@ class Records:
 
 
 def schedule(game: Game[Any], num_players: int, *, games: int) -> Schedule:
-    """A fair schedule of at least so many games of each player."""
+    """A fair schedule of at least `games` games for each player."""
     if num_players < 2:
         raise UserError(f"a tournament needs at least 2 players, but {num_players} were given")
     if games < 1:
-        raise UserError(f"games={games} is no tournament; expected at least 1 game of each player")
+        raise UserError(f"games={games} is too few for a tournament; expected at least 1 game of each player")
     return schedules.schedule(num_players, game.spec.num_players, games=games, most=arena.MAX_LANES)
 
 
@@ -119,12 +119,12 @@ def play(
     processes: int | None = None,
     records: Records | None = None,
 ) -> Tournament:
-    """Every player plays at least so many games, in every seat and against every other equally often.
+    """Plays at least `games` games of every player, in every seat and against every other player equally often.
 
-    Games between policies alone are played side by side on the device, the others after them in processes.
+    Games between policies run in batches on the device; games with host players follow, in several processes.
 
     Args:
-      records: get the games as they finish, and may have some already.
+      records: receives the games as they finish; games that it already holds are not played again.
     """
     arena.check_seed(seed)
     plan = schedule(game, len(players), games=games)
@@ -138,7 +138,7 @@ def play(
             [lineup[member] for member in part.members],
             part.arrangements,
             num_games=num_games,
-            seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]),  # dice of its own for each part
+            seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]),  # each part has its own dice
             opening=opening,
             tick=rest.update if rest else None,
             resumed=rest.restart if rest else None,
@@ -150,7 +150,7 @@ def play(
 
 
 def _parts(players: Sequence[Player], plan: Schedule) -> list[_Part]:
-    """Games of policies alone, and games in which a host player takes part."""
+    """Games between policies only, and games with a host player."""
     on_host = np.array([player.host is not None for player in players])[plan.arrangements].any(axis=1)  # [R]
     found = []
     for name, mine in (("device", ~on_host), ("host", on_host)):
@@ -161,7 +161,7 @@ def _parts(players: Sequence[Player], plan: Schedule) -> list[_Part]:
 
 
 def rank(players: Sequence[Player], played: Played | None) -> Tournament:
-    """The table of a tournament, or of the games so far."""
+    """The results of the games played so far in a tournament."""
     ranked = [Ranked(player.name, ratings.MEAN, -math.inf, math.inf, 0, 0.0, 0.0) for player in players]
     if played is None:
         return Tournament(tuple(ranked), (), 0, 0, 0, 0.0)
@@ -189,7 +189,7 @@ def rank(players: Sequence[Player], played: Played | None) -> Tournament:
 
 
 def _pairs(played: Played, num_players: int) -> list[Pair]:
-    """All who have met."""
+    """The results of all pairs of players who have met."""
     wins, games, copies = np.zeros((3, num_players, num_players), np.int64)
     for first in range(0, len(played.cut), AT_A_TIME):
         some = slice(first, first + AT_A_TIME)
@@ -217,7 +217,7 @@ def _pairs(played: Played, num_players: int) -> list[Pair]:
 
 
 def _rated(played: Played, pairs: Sequence[Pair], num_players: int) -> dict[int, ratings.Rating]:
-    """Ratings of the largest set of players whom games connect."""
+    """Ratings of the largest set of players connected by games."""
     group = np.arange(num_players)
     for pair in pairs:
         group[group == group[pair.second]] = group[pair.first]
@@ -235,7 +235,7 @@ def _rated(played: Played, pairs: Sequence[Pair], num_players: int) -> dict[int,
 
 
 def _weights(played: Played) -> np.ndarray:
-    """[N] how many observations a game counts as: those of its lineup, shared out evenly among its games."""
+    """[N] weight of each game: the observations of its lineup, divided evenly among the lineup's games."""
     if (played.copies == 1).all():
         return np.ones(len(played.copies))
     _, lineup = np.unique(np.sort(played.seating, axis=1), axis=0, return_inverse=True)

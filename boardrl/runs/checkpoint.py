@@ -1,11 +1,11 @@
-"""Checkpoints: the arrays of a TrainState beside a manifest that can tell whether a single bit has changed.
+"""Checkpoints: the arrays of a TrainState, and a manifest whose checksums detect any change.
 
 checkpoints/<updates>/
   manifest.json         updates, games, dtype and shape of every array, size and sha256 of the other file, notes
   arrays.safetensors    the arrays in the safetensors format: a header of JSON, then their bytes, little-endian
 
-Both files have fixed names and sizes that are known before they are read, so that a checkpoint from elsewhere can
-neither lead out of its folder nor make the reader allocate more than the state that was asked for.
+Both files have fixed names, and their sizes are known before they are read. So an untrusted checkpoint can neither
+point outside its folder nor make the reader allocate more than the requested state.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from boardrl.system import atomic_files, machine, untrusted_files
 FORMAT = 2
 MANIFEST = "manifest.json"
 ARRAYS = "arrays.safetensors"
-MOST_MANIFEST = 64 << 20  # bytes; a line of metrics from many updates is the largest part of one
-MOST_SHOWN = 60  # characters of a stored value that a message repeats
-NAME = re.compile(r"0|[1-9][0-9]{0,9}")  # of a checkpoint's folder: its updates, which fit 32 bits
-ASIDE = ".damaged"  # added to the name of a checkpoint that could not be used
-DTYPES = {  # of numpy, as safetensors writes them
+MOST_MANIFEST = 64 << 20  # bytes; mostly the metrics of the updates since the last log line
+MOST_SHOWN = 60  # characters of a stored value in a message
+NAME = re.compile(r"0|[1-9][0-9]{0,9}")  # folder name of a checkpoint: its number of updates, which fits 32 bits
+ASIDE = ".damaged"  # suffix of the name of a damaged checkpoint
+DTYPES = {  # numpy dtypes by their safetensors names
     "bool": "BOOL",
     "bfloat16": "BF16",
     **{f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
@@ -44,7 +44,7 @@ DTYPES = {  # of numpy, as safetensors writes them
 
 
 class Damaged(Exception):
-    """A checkpoint that cannot be trusted; the text says why."""
+    """Raised for a damaged checkpoint; the text says why."""
 
 
 class Manifest(NamedTuple):
@@ -53,13 +53,13 @@ class Manifest(NamedTuple):
     updates: int
     games: int
     leaves: dict[str, str]  # name: dtype and shape, as 'float32[27,64]'
-    files: dict[str, Any]  # the other files: bytes and sha256 of each
-    notes: dict[str, Any]  # what the run wants to find again
+    files: dict[str, Any]  # size and sha256 of each of the other files
+    notes: dict[str, Any]  # data of the run, such as the lengths of its logs
     format: int = FORMAT
 
 
 def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathlib.Path:
-    """Writes a TrainState to `folder/<updates>`, whole or not at all, after reading back what was written."""
+    """Writes a TrainState to `folder/<updates>` atomically, after verifying the written files."""
     path = folder / str(int(state.updates))
     draft = atomic_files.temporary(path)
     atomic_files.remove(draft)
@@ -68,7 +68,7 @@ def save(folder: pathlib.Path, state: Any, *, notes: Mapping[str, Any]) -> pathl
         _write(draft, state, notes)
         _read_back(draft, state)
         atomic_files.place(draft, path)
-    except OSError:  # such as a full disk, on which what is half written would be in the way
+    except OSError:  # such as a full disk: a partial checkpoint must not remain
         shutil.rmtree(draft, ignore_errors=True)
         raise
     return path
@@ -95,50 +95,50 @@ def _write(draft: pathlib.Path, state: Any, notes: Mapping[str, Any]) -> None:
 
 
 def _read_back(draft: pathlib.Path, state: Any) -> None:
-    """Raises OSError unless the files on the disk hash to what was in memory, under the path that they have."""
+    """Raises OSError unless the files on the disk have the checksums of the data in memory."""
     try:
         _verify(draft, str(int(state.updates)))
     except Damaged as damage:
-        raise OSError(errno.EIO, f"what was written cannot be read back: {damage}", str(draft)) from None
+        raise OSError(errno.EIO, f"verification of the written files failed: {damage}", str(draft)) from None
 
 
 def steps(folder: pathlib.Path) -> list[int]:
-    """The updates at which there are checkpoints, oldest first."""
+    """The update numbers of all checkpoints, oldest first."""
     return sorted(int(name) for name in _names(folder) if NAME.fullmatch(name))
 
 
 def set_aside(folder: pathlib.Path) -> list[str]:
-    """The names of checkpoints that could not be used when training went on; they can still be asked for by name."""
+    """The names of damaged checkpoints that training set aside; they can still be loaded by name."""
     return sorted(name for name in _names(folder) if NAME.fullmatch(name.partition(ASIDE)[0]) and ASIDE in name)
 
 
 def _names(folder: pathlib.Path) -> list[str]:
-    """Of the folders in a folder, links aside."""
+    """The names of the subfolders of a folder, without symbolic links."""
     names = os.listdir(folder) if untrusted_files.is_folder(folder) else []
     return [name for name in names if untrusted_files.is_folder(folder / name)]
 
 
 def prune(folder: pathlib.Path, *, keep: int) -> None:
-    """Removes all but the newest checkpoints; a half-removed one is hidden as unfinished work."""
+    """Removes all but the newest `keep` checkpoints; each is renamed to a temporary name first."""
     for updates in steps(folder)[:-keep]:
         path = folder / str(updates)
         shutil.rmtree(path.rename(atomic_files.temporary(path)))
 
 
 def verify(path: pathlib.Path) -> Manifest:
-    """The manifest of a checkpoint of which every byte is as it was written; Damaged if not."""
+    """The manifest of a checkpoint whose files match their checksums; raises Damaged otherwise."""
     return _verify(path, path.name.partition(ASIDE)[0], limited=True)
 
 
 def _verify(path: pathlib.Path, name: str, *, limited: bool = False) -> Manifest:
-    """`verify` for a folder that need not have the name of its checkpoint yet.
+    """`verify` for a folder that may still have a temporary name.
 
     Args:
-      limited: refuses, before any of it is read, what could not be restored here for want of memory.
+      limited: refuses a checkpoint too large for this machine's memory before reading its arrays.
     """
     manifest = _manifest(path)
     if name != str(manifest.updates):
-        raise Damaged(f"it is that of update {shown(manifest.updates)}")
+        raise Damaged(f"it is the checkpoint of update {shown(manifest.updates)}")
     if manifest.format == orbax_checkpoint.FORMAT:
         if reason := orbax_checkpoint.damage(path, manifest.files):
             raise Damaged(reason)
@@ -156,7 +156,7 @@ def _verify(path: pathlib.Path, name: str, *, limited: bool = False) -> Manifest
 
 def _manifest(path: pathlib.Path) -> Manifest:
     if not untrusted_files.is_folder(path):
-        raise Damaged("it is a symbolic link" if untrusted_files.is_link(path) else "it is no folder")
+        raise Damaged("it is a symbolic link" if untrusted_files.is_link(path) else "it is not a folder")
     try:
         content = untrusted_files.read_json(path / MANIFEST, most=MOST_MANIFEST)
         body = content["manifest"]
@@ -179,7 +179,7 @@ def _manifest(path: pathlib.Path) -> Manifest:
 
 
 def restore(path: pathlib.Path, manifest: Manifest, template: Any) -> Any:
-    """The stored TrainState, in numpy arrays, with the structure, dtypes and shapes of `template`."""
+    """The stored TrainState as numpy arrays, with the structure, dtypes and shapes of `template`."""
     wanted = _named(template)
     kinds = {name: _kind(leaf) for name, leaf in wanted.items()}
     for name in sorted(kinds.keys() | manifest.leaves.keys()):
@@ -189,7 +189,7 @@ def restore(path: pathlib.Path, manifest: Manifest, template: Any) -> Any:
                 f"checkpoint {path} does not fit: it has {name} as {had}, expected "
                 f"{kinds.get(name, 'nothing')}; use the version of the algorithm and the game that made it"
             )
-    # After the comparison, which says more than a size; before anything of that size is allocated.
+    # After the comparison, whose message is more specific, and before the memory is allocated.
     size = machine.tree_bytes(template)
     machine.require(size, f"the state in checkpoint {str(path)!r}", "give another checkpoint")
     if manifest.format == orbax_checkpoint.FORMAT:
@@ -203,7 +203,7 @@ def _read_arrays(path: pathlib.Path, wanted: Mapping[str, Any], size: int) -> di
     header, arrays = _header(wanted), {}
     with _open_arrays(path, size) as file:
         if file.read(len(header)) != header:
-            raise Damaged("its arrays are not those of its manifest")
+            raise Damaged("its arrays do not match its manifest")
         for name, leaf in wanted.items():
             array = np.empty(leaf.shape, leaf.dtype)
             if file.readinto(_bytes(array).data) != array.nbytes:
@@ -219,15 +219,15 @@ def _read_old(path: pathlib.Path, wanted: Mapping[str, Any], kinds: Mapping[str,
     arrays = {name: np.zeros(leaf.shape, leaf.dtype) for name, leaf in wanted.items()}
     try:
         arrays |= orbax_checkpoint.read(path, [name for name, array in arrays.items() if array.size])
-    except Exception as error:  # whatever orbax trips over in a folder that it has not written itself
+    except Exception as error:  # orbax may raise anything on a damaged folder
         raise Damaged(f"orbax cannot read it: {error}") from error
     if {name: _kind(array) for name, array in arrays.items()} != kinds:
-        raise Damaged("its arrays are not those of its manifest")
+        raise Damaged("its arrays do not match its manifest")
     return arrays
 
 
 def _open_arrays(path: pathlib.Path, size: int) -> io.BufferedReader:
-    """The file of arrays, if it has so many bytes."""
+    """Opens the file of arrays; raises Damaged unless it has the expected size."""
     try:
         file = untrusted_files.open_binary(path / ARRAYS)
     except FileNotFoundError:
@@ -242,13 +242,13 @@ def _open_arrays(path: pathlib.Path, size: int) -> io.BufferedReader:
 
 
 def _refuse_access(path: pathlib.Path, error: OSError) -> None:
-    """What says nothing about the checkpoint must not condemn it."""
+    """Raises UserError for errors such as missing permissions, which do not mean that the checkpoint is damaged."""
     if error.errno in (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
         raise UserError(f"checkpoint {str(path)!r} cannot be read: {error.strerror}; fix that and try again") from None
 
 
 def first_non_finite(state: Any) -> str | None:
-    """The name of a leaf of a state with a NaN or an infinity."""
+    """The name of the first leaf of a state with a NaN or an infinity; None if all are finite."""
     for name, leaf in _named(state).items():
         if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact) and not np.isfinite(leaf).all():
             return name
@@ -256,7 +256,7 @@ def first_non_finite(state: Any) -> str | None:
 
 
 def _named(state: Any) -> dict[str, Any]:
-    """Every leaf by its place in the tree, as 'params.layer.kernel', in the order of the tree."""
+    """The leaves by their path in the tree, like 'params.layer.kernel', in tree order."""
     pairs = jax.tree_util.tree_leaves_with_path(state)
     named = {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in pairs}
     if len(named) != len(pairs):
@@ -269,7 +269,7 @@ def _kind(leaf: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A stored value as messages repeat it."""
+    """A stored value as shown in messages, shortened."""
     text = value if isinstance(value, str) and value.isprintable() else repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
@@ -279,7 +279,7 @@ def _seal(body: Mapping[str, Any]) -> str:
 
 
 def _header(arrays: Mapping[str, Any]) -> bytes:
-    """What a safetensors file of these arrays begins with: it follows from their names, dtypes and shapes alone."""
+    """The header of a safetensors file of these arrays, which depends only on their names, dtypes and shapes."""
     entries, end = {}, 0
     for name, start, leaf in _offsets(arrays):
         end = start + machine.tree_bytes(leaf)
@@ -298,5 +298,5 @@ def _offsets(arrays: Mapping[str, Any]) -> Iterator[tuple[str, int, Any]]:
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
-    """[N] uint8: a view of an array's memory, in rows."""
+    """[N] uint8: a view of an array's memory in row-major order."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -12,9 +12,9 @@ from boardrl.runs import run_directory
 
 
 def load_run(path: pathlib.Path) -> run_directory.Learned:
-    """What was learned in a run directory, or up to a checkpoint in it."""
+    """The learned policy of a run directory, or of a checkpoint in it."""
     return run_directory.load_policy(path, registry.algorithm)
 
 
-# Registered in the entry point group `boardrl.players`, by how the kind is written in lists of known players.
+# Registered in the entry point group `boardrl.players`, under the name shown in lists of known players.
 MAKERS: Makers = {"runs/NAME": functools.partial(players.learned, load=load_run)}

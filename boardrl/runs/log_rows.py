@@ -1,4 +1,4 @@
-"""Rows of a run's logs: the fields of each kind, and the reading of a log that may be cut off, damaged or foreign."""
+"""Rows of a run's logs: the fields of each kind, and a reader that tolerates truncated, damaged or foreign logs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from boardrl.system import untrusted_files
 
-MOST = 1e300  # size of a number; larger ones cannot be drawn
+MOST = 1e300  # largest magnitude of a number; larger ones cannot be plotted
 MOST_TEXT = 1000  # characters
-ROUNDING = 1e-12  # by which a rate may lie outside of its interval
+ROUNDING = 1e-12  # tolerance of "a rate lies in its interval"
 
 Check = Callable[[Any], bool]
 
@@ -32,8 +32,8 @@ def _are_numbers(value: Any) -> bool:
 
 
 COUNTS: dict[str, Check] = {"updates": is_count, "games": is_count}
-POPULATION = ("best", "mean", "worst")  # points a game of members, in place of a loss
-STRENGTH: dict[str, Check] = {  # of boardrl.runs.training.Strength
+POPULATION = ("best", "mean", "worst")  # points per game of the members, in place of a loss
+STRENGTH: dict[str, Check] = {  # fields of boardrl.runs.training.Strength
     **COUNTS,
     "opponent": is_text,
     **dict.fromkeys(("played", "wins", "draws", "losses", "seed"), is_count),
@@ -44,7 +44,7 @@ SPEED: dict[str, Check] = {**COUNTS, "seconds": is_number, "games_per_second": i
 
 
 def is_metrics(row: Mapping[str, Any]) -> bool:
-    """Whether a row is one of metrics.jsonl."""
+    """Whether a row is a valid row of metrics.jsonl."""
     if row.get("kind") == "train":
         return has_progress(row) and _has(row, COUNTS) and all(is_number(row[name]) for name in row if name != "kind")
     if row.get("kind") not in ("strength", "final") or not _has(row, STRENGTH):
@@ -54,12 +54,12 @@ def is_metrics(row: Mapping[str, Any]) -> bool:
 
 
 def has_progress(row: Mapping[str, Any]) -> bool:
-    """Whether metrics of an update have what a learning curve shows: a loss, or the points of a population."""
+    """Whether the metrics of an update have the data of a learning curve: a loss, or the points of a population."""
     return "loss" in row or all(name in row for name in POPULATION)
 
 
 def is_speed(row: Mapping[str, Any]) -> bool:
-    """Whether a row is one of speed.jsonl."""
+    """Whether a row is a valid row of speed.jsonl."""
     return _has(row, SPEED) and row["seconds"] > 0 and row["games_per_second"] >= 0
 
 
@@ -67,14 +67,14 @@ CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {"metrics.jsonl": is_me
 
 
 class Rows(NamedTuple):
-    """What could be read of a log."""
+    """The valid rows of a log."""
 
     rows: list[dict[str, Any]]
-    num_bad: int  # lines that are no rows
+    num_bad: int  # number of invalid lines
 
 
 def read(name: str, data: bytes) -> Rows:
-    """The rows of the log of that name; lines that are none are counted and left out."""
+    """The rows of the named log; invalid lines are counted and skipped."""
     found = Rows([], 0)
     for line in data.split(b"\n"):
         if not line.strip():

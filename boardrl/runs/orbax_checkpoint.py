@@ -1,8 +1,8 @@
-"""Checkpoints of format 1, whose arrays orbax wrote: still read, but only from runs that are trusted.
+"""Checkpoints of format 1, whose arrays were written by orbax: still readable, but only from trusted runs.
 
-orbax and tensorstore take the sizes of arrays from files of their own, and allocate them before anybody can look; and
-they misread paths with [, ], * or ? (orbax looks for its files by patterns) and with a backslash (tensorstore takes it
-for a slash), so that checkpoints under such paths were written but never found again.
+orbax and tensorstore read the sizes of arrays from their own files and allocate the memory before the sizes can be
+checked. They also misread paths with [, ], * or ? (orbax searches for its files by glob patterns) and with a backslash
+(tensorstore takes it for a slash), so checkpoints under such paths could be written but not read.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ ARRAYS = "arrays"  # the orbax folder
 
 
 def damage(path: pathlib.Path, files: Mapping[str, Any]) -> str | None:
-    """What is wrong with the files of a checkpoint; None if every byte is as it was written.
+    """What is wrong with the files of a checkpoint; None if all checksums match.
 
     Args:
-      files: path under the checkpoint: sha256, as the manifest has them.
+      files: sha256 of each file by its path under the checkpoint, from the manifest.
     """
     for name, digest in files.items():
         parts = name.split("/")
         if parts[0] != ARRAYS or any(part in ("", ".", "..") for part in parts) or not name.isprintable():
-            return f"{name[:60]!r} is no name of a file of orbax's"
+            return f"{name[:60]!r} is not the name of an orbax file"
         folders = [path.joinpath(*parts[:count]) for count in range(1, len(parts))]
         try:
             if not all(map(untrusted_files.is_folder, folders)):
@@ -48,14 +48,14 @@ def check_trust(path: pathlib.Path) -> None:
     """Refuses to read a checkpoint unless runs are trusted."""
     if not trust.is_granted():
         raise UserError(
-            f"checkpoint {str(path)!r} was written by an older boardrl in a format of which sizes cannot be checked "
+            f"checkpoint {str(path)!r} was written by an older boardrl in a format whose sizes cannot be checked "
             f"before reading; if the run is your own, add {trust.FLAG}"
         )
 
 
 def read(path: pathlib.Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     """The arrays of a checkpoint."""
-    import orbax.checkpoint as ocp  # flax brings it; here, as other commands need not wait for this import
+    import orbax.checkpoint as ocp  # a dependency of flax; imported here because the import is slow
 
     as_numpy = {name: ocp.RestoreArgs(restore_type=np.ndarray) for name in names}
     with ocp.Checkpointer(ocp.PyTreeCheckpointHandler()) as checkpointer:

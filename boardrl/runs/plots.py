@@ -1,4 +1,4 @@
-"""The learning curve of a run: strength with its interval, loss and speed over the games trained."""
+"""The learning curve of a run: strength with its interval, loss and speed over the number of training games."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
-Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as a game's `printed` has them
+Printed = Mapping[str, Mapping[str, float]]  # opponent, paper: win rate, as in a game's `printed`
 
-COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one an opponent
+COLOURS = ("#1f6f8b", "#d1495b", "#6a994e", "#8d5a97", "#e09f3e", "#3d405b")  # one per opponent
 INK, PALE = "#2b2d42", "#b8bcc8"
 LONGEST_NAME = 36  # characters of a label
-MAX_POINTS = 2000  # of one line: more than the picture has pixels for
+MAX_POINTS = 2000  # per line: more than the picture has pixels
 
 
 def write(run: Run, printed: Printed) -> None:
@@ -32,7 +32,7 @@ def write(run: Run, printed: Printed) -> None:
 
 
 def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, printed: Printed) -> bytes:
-    """A PNG of three panels that share the axis of games, with the papers' win rates as broken lines."""
+    """A PNG of three panels over the number of games, with the papers' win rates as dashed lines."""
     figure = _figure(title, (8, 8))
     axes = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1, 1))
     draw_strength(axes[0], [row for row in metrics if row["kind"] in ("strength", "final")], printed)
@@ -54,7 +54,7 @@ def learning_curve(metrics: Sequence[Row], speed: Sequence[Row], title: str, pri
 
 
 def strength_curve(metrics: Sequence[Row], title: str, printed: Printed, *, by_seat: bool = False) -> bytes:
-    """A PNG of the strength alone."""
+    """A PNG of the strength only."""
     figure = _figure(title, (8, 4.5))
     ax = figure.subplots()
     draw_strength(ax, metrics, printed, by_seat=by_seat)
@@ -67,7 +67,7 @@ def strength_curve(metrics: Sequence[Row], title: str, printed: Printed, *, by_s
 
 
 def mean_curves(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> bytes:
-    """A PNG of panels side by side; a row has the games trained, the opponent, and a mean with its interval."""
+    """A PNG of panels side by side; a row has the number of training games, the opponent, and a mean with interval."""
     figure = _figure(title, (4 * len(panels), 4))
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     axes[0].set_ylabel(label, color=INK)
@@ -102,7 +102,7 @@ def ratings(players: Sequence[Row], title: str) -> bytes:
 
 
 def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
-    """A dot and a line for its interval in a row of its own for each player, the best on top."""
+    """Draws one row per player, the best on top: a dot for the rating and a line for its interval."""
     rows = sorted(players, key=lambda row: row["rating"])
     for place, row in enumerate(rows):
         low, high = row["low"], row["high"]
@@ -117,7 +117,7 @@ def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
 
 
 def _shortened(name: str) -> str:
-    """A player's name, its middle left out where it is long."""
+    """A player's name, with the middle of a long name replaced by an ellipsis."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
 
 
@@ -130,7 +130,7 @@ def points_curve(
     x_label: str,
     y_label: str,
 ) -> bytes:
-    """A PNG of one measured line, with the points of papers that lie within it as crosses."""
+    """A PNG of one measured line, with the papers' points in its range as crosses."""
     figure = _figure(title, (8, 4.5))
     ax = figure.subplots()
     ax.plot(x, y, color=COLOURS[0], linewidth=1.5, marker="o", markersize=3, label="ours")
@@ -150,7 +150,7 @@ def points_curve(
 
 
 def _figure(title: str, size: tuple[float, float]) -> Figure:
-    # Here, as the import takes a while; and no pyplot, as a picture needs no window and no global state.
+    # Imported here because it is slow. No pyplot: a picture needs no window and no global state.
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=110)
@@ -175,8 +175,8 @@ def _png(figure: Figure) -> bytes:
 
 
 def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: bool = False) -> None:
-    """Win rate against each opponent, the 95 % interval as a band, the final evaluation as a dot; `by_seat` makes the
-    band reach from the seat with the fewest wins to that with the most."""
+    """Draws the win rate against each opponent, with its 95 % interval as a band and the final evaluation as a dot;
+    with `by_seat` the band spans the win rates from the worst to the best seat."""
     ax.set_ylabel("win rate, from the worst to the best seat" if by_seat else "win rate", color=INK)
     ax.set_ylim(-0.02, 1.02)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
@@ -209,7 +209,7 @@ def draw_strength(ax: Axes, rows: Sequence[Row], printed: Printed, *, by_seat: b
 
 
 def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> None:
-    """Every value pale, their running mean over a 30th of the whole on top."""
+    """Draws every value in a pale colour, and on top the running mean over a 30th of the values."""
     ax.set_ylabel(label, color=INK)
     if len(x) == 0:
         return
@@ -220,7 +220,7 @@ def draw_line(ax: Axes, x: Sequence[float], y: Sequence[float], label: str) -> N
 
 
 def draw_progress(ax: Axes, rows: Sequence[Row]) -> None:
-    """The loss; or, of a population, the points of its best, mean and worst member."""
+    """Draws the loss or, for a population, the points of its best, mean and worst member."""
     if not rows or "loss" in rows[0]:
         rows = [row for row in rows if "loss" in row]
         draw_line(ax, [row["games"] for row in rows], [row["loss"] for row in rows], "loss")
@@ -236,7 +236,7 @@ def draw_progress(ax: Axes, rows: Sequence[Row]) -> None:
 
 
 def running_mean(values: np.ndarray, width: int) -> np.ndarray:
-    """[N] mean of each value and the up to `width` on either side of it that exist, as many left as right."""
+    """[N] centred running mean over up to `width` values on either side, equally many left and right."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     index = np.arange(len(values))
     reach = np.minimum(np.minimum(index, index[::-1]), width)

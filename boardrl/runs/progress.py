@@ -1,4 +1,4 @@
-"""Progress of anything over two seconds: a bar on a terminal, plain lines elsewhere; always on stderr."""
+"""Progress of work that takes over two seconds: a bar on a terminal, plain lines elsewhere; always on stderr."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import rich.live
 import rich.progress
 import rich.text
 
-QUIET_SECONDS = 2.0  # what ends sooner shows nothing
+QUIET_SECONDS = 2.0  # shorter work shows no progress
 LINE_SECONDS = 10.0  # between two plain lines
 
 
 class Bar:
-    """How far a piece of work has come."""
+    """Progress of a piece of work; shows nothing before QUIET_SECONDS."""
 
     def __init__(self, label: str, total: int, unit: str, done: int) -> None:
         self._label, self._total, self._unit = label, total, unit
@@ -36,7 +36,7 @@ class Bar:
         of = f"/{self._total:,}" if self._total else ""
         line = f"{done:,}{of} {self._unit}  {rate:,.0f} {self._unit}/s"
         if self._total:
-            # The last games that end together may be more than were wanted.
+            # A batch of games may end with more games than were asked for.
             left = max(self._total - done, 0) / rate if rate > 0 else float("inf")
             line += f"  {clock(left)} left"
         if self._console.is_terminal:
@@ -47,19 +47,19 @@ class Bar:
             self._next_line = now + LINE_SECONDS
 
     def restart(self, done: int) -> None:
-        """Counts the rate from here on: what was before, such as compiling, will not come again."""
+        """Measures the rate from now on, without one-off work such as compilation."""
         self._began, self._first, self._done = time.monotonic(), done, done
 
     def part(self, label: str, total: int) -> Bar:
-        """A bar for a smaller piece of work in the midst of this one, shown as its note."""
+        """A bar for a subtask, shown as the note of this one."""
         return _Part(self, label, total)
 
     def rest(self, first: int) -> Bar:
-        """The same bar for a piece of work that counts from 0 where `first` of the total is done."""
+        """This bar for a subtask that counts from 0 when `first` of the total is done."""
         return _Rest(self, first)
 
     def say(self, line: str) -> None:
-        """Prints a line of its own, above the bar if there is one."""
+        """Prints a line, above the bar if there is one."""
         (self._live.console if self._live else self._console).print(rich.text.Text(line.rstrip()))
 
     def close(self) -> None:
@@ -74,13 +74,13 @@ class Bar:
             self._live = rich.live.Live(console=self._console, transient=True)
             self._live.start()
         self._tasks.update(rich.progress.TaskID(0), completed=done, line=line)
-        # The note has a line of its own, as both do not fit on one of 80 columns.
+        # The note has its own line: both do not fit in 80 columns.
         below = rich.text.Text("  " + note.strip(), no_wrap=True, overflow="ellipsis")
         self._live.update(rich.console.Group(self._tasks, below))
 
 
 class _Part(Bar):
-    """Speaks through the bar that it is a part of."""
+    """A subtask, shown through the bar of the whole task."""
 
     def __init__(self, whole: Bar, label: str, total: int) -> None:
         super().__init__(label, total, "games", 0)
@@ -94,7 +94,7 @@ class _Part(Bar):
 
 
 class _Rest(_Part):
-    """A part that counts on in the whole."""
+    """A subtask that continues the count of the whole task."""
 
     def __init__(self, whole: Bar, first: int) -> None:
         super().__init__(whole, whole._label, whole._total)
@@ -106,9 +106,9 @@ class _Rest(_Part):
 
 @contextlib.contextmanager
 def track(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Bar]:
-    """A bar for the length of a `with` block; `done` is what an earlier session had done already.
+    """A bar for the duration of a `with` block; `done` is the amount that an earlier session completed.
 
-    A total of 0 is one that nobody knows.
+    A total of 0 means that the total is unknown.
     """
     bar = Bar(label, total, unit, done)
     try:
@@ -119,7 +119,7 @@ def track(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Bar]:
 
 
 def clock(seconds: float) -> str:
-    """'1:02:03', '4:05' or '?' if nobody knows."""
+    """A duration as '1:02:03' or '4:05', or '?' if it is unknown."""
     if seconds == float("inf"):
         return "?"
     minutes, second = divmod(round(seconds), 60)

@@ -1,4 +1,4 @@
-"""The report of a run: what was run, how strong it became, and the commands to go on from there."""
+"""The report of a run: its settings, its strength, and the commands to continue it and to check its figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] 
 
 
 def text(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] | None = None) -> str:
-    """The report as Markdown; `learned` describes what was, where it can be said in a few numbers."""
+    """The report as Markdown; `learned` describes the learned parameters, if there are only a few."""
     config, rows = run.config, run.logs["metrics.jsonl"]
     seconds = sum(row["seconds"] for row in run.logs["speed.jsonl"])
     timed = sum(row["seconds"] * row["games_per_second"] for row in run.logs["speed.jsonl"])
@@ -63,7 +63,7 @@ def text(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] |
 
 
 def strength_lines(run: Run, game: Game[Any]) -> list[str]:
-    """The latest evaluation as a table, beside what papers printed."""
+    """The latest evaluation as a table, beside the papers' figures."""
     printed = getattr(game, "printed", {})
     rows = latest(run)
     if not rows:
@@ -91,7 +91,7 @@ def strength_lines(run: Run, game: Game[Any]) -> list[str]:
 
 
 def commands(run: Run, game: Game[Any]) -> list[str]:
-    """What a reader may type next: to go on, and to see each figure of the final evaluation again."""
+    """Commands that resume the run and reproduce each figure of the final evaluation."""
     lines = [resume_command(run)]
     for row in latest(run):
         lineup = options.join([str(run.path)] + [row["opponent"]] * (game.spec.num_players - 1))
@@ -104,7 +104,7 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
 
 
 def resume_command(run: Run) -> str:
-    """The command that goes on with a run."""
+    """The command that resumes a run."""
     return f"python -m launch.train {run.resume_flags}"
 
 
@@ -119,7 +119,7 @@ def _settings(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table that also reads well as it is."""
+    """A Markdown table that is also readable as plain text."""
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     lines = [
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in (header, *rows)

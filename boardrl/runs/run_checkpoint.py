@@ -1,4 +1,4 @@
-"""A checkpoint as part of a run: bound to its game, algorithm, seed and settings, of finite numbers only."""
+"""A checkpoint as part of a run: tied to its game, algorithm, seed and settings, with finite numbers only."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from boardrl.game import Game
 from boardrl.runs import checkpoint, log_rows
 from boardrl.runs.checkpoint import Damaged, Manifest
 
-BOUND = ("game", "algo", "seed", "settings")  # what a checkpoint must have in common with its run
+BOUND = ("game", "algo", "seed", "settings")  # fields in which a checkpoint must match its run
 MAY_DIFFER = ("games",)  # settings that --resume may change
 
 
 def facts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a checkpoint keeps of its run's config.json, to be known by."""
+    """The fields of a run's config.json that its checkpoints store, to detect a checkpoint of another run."""
     return {name: config[name] for name in BOUND}
 
 
 def notes(manifest: Manifest) -> tuple[dict[str, int], dict[str, Any]]:
-    """How long the logs were when a checkpoint was written, and the place of the loop; Damaged if it says neither."""
+    """The lengths of the logs when a checkpoint was written, and the loop's `place`; raises Damaged without them."""
     lengths, place = manifest.notes.get("lengths"), manifest.notes.get("place")
     if not isinstance(lengths, dict) or not isinstance(place, dict) or set(lengths) != set(log_rows.CHECKS):
-        raise Damaged("it is not that of a run")
+        raise Damaged("it does not belong to a run")
     if not all(map(log_rows.is_count, lengths.values())):
-        raise Damaged("its lengths of the logs are no counts of bytes")
+        raise Damaged("its lengths of the logs are not numbers of bytes")
     return lengths, place
 
 
 def check_state(algorithm: Any, settings: Any, game: Game[Any], state: Any) -> None:
-    """Raises Damaged for a state that the algorithm itself refuses."""
+    """Raises Damaged for a state that the algorithm's `check_state` refuses."""
     if hasattr(algorithm, "check_state"):
         try:
             algorithm.check_state(settings, game, state)
@@ -39,24 +39,24 @@ def check_state(algorithm: Any, settings: Any, game: Game[Any], state: Any) -> N
 
 
 def restore(path: pathlib.Path, manifest: Manifest, template: Any, found: Mapping[str, Any]) -> Any:
-    """The state of a verified checkpoint, if it belongs to the run of this config and is a state of finite numbers."""
+    """The state of a verified checkpoint; raises Damaged if it belongs to another run or has non-finite numbers."""
     if manifest.format == checkpoint.FORMAT and (reason := _foreign(manifest.notes.get("run"), found)):
-        raise Damaged(f"it is of another run: {reason}")
+        raise Damaged(f"it belongs to another run: {reason}")
     state = checkpoint.restore(path, manifest, template)
     if (name := checkpoint.first_non_finite(state)) is not None:
         raise Damaged(f"{name} has numbers that are not finite")
     if (int(state.updates), int(state.games)) != (manifest.updates, manifest.games) or manifest.games < 0:
-        raise Damaged("its counts are not those of its manifest")
+        raise Damaged("its counts do not match its manifest")
     return state
 
 
 def _foreign(kept: Any, found: Mapping[str, Any]) -> str | None:
     """How a checkpoint's run differs from the run of a config; None if it does not.
 
-    A setting that the checkpoint does not know was added since.
+    Settings missing from the checkpoint are ignored: they were added later.
     """
     if not isinstance(kept, dict) or not isinstance(kept.get("settings"), dict):
-        return "it does not say of which"
+        return "it does not say which"
     had = {**kept, **kept["settings"]}
     has = {**facts(found), **found["settings"]}
     for name in (*BOUND, *kept["settings"]):

@@ -1,4 +1,4 @@
-"""config.json of a run directory: what was asked for, and the versions that it was made with."""
+"""config.json of a run directory: the settings of the run, and the software versions that made it."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ FIELDS: dict[str, type] = {
     "algo": str,
     "seed": int,
     "settings": dict,  # the algorithm's Config
-    "schedule": dict,  # of the loop
+    "schedule": dict,  # the training loop's Schedule
     "versions": dict,
     "devices": int,
 }
 
 
 def versions() -> dict[str, str]:
-    """What decides, beside the seed, which numbers come out."""
+    """The software versions and devices that, beside the seed, determine the numbers of a run."""
     packages = {name: metadata.version(name) for name in ("boardrl", "jax", "jaxlib", "flax", "optax", "numpy")}
     return {"python": platform.python_version(), **packages}
 
 
 def read_config(path: pathlib.Path) -> dict[str, Any]:
-    """The checked config.json of a run directory."""
+    """The validated config.json of a run directory."""
     file = path / "config.json"
     try:
         found = untrusted_files.read_json(file, most=MOST_CONFIG)
     except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"{str(path)!r} is no run directory: it has no config.json; give one under runs/") from None
+        raise UserError(f"{str(path)!r} is not a run directory: it has no config.json; give one under runs/") from None
     except OSError as error:
         raise UserError(f"{str(file)!r} cannot be read: {error.strerror}; restore it, or start a new run") from None
     except ValueError:
         raise UserError(f"{str(file)!r} cannot be read as JSON; restore it, or start a new run") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise UserError(f"{str(file)!r} is not of a boardrl run of format {FORMAT}; use the version that wrote it")
+        raise UserError(f"{str(file)!r} is not from a boardrl run of format {FORMAT}; use the version that wrote it")
     texts = [found.get("game"), found.get("algo"), *_versions(found)]
     for name, kind in FIELDS.items():
         if type(found.get(name)) is not kind:
-            raise UserError(f"{str(file)!r} has no proper {name!r}; restore it, or start a new run")
+            raise UserError(f"{str(file)!r} has no valid {name!r}; restore it, or start a new run")
     if not all(map(log_rows.is_text, texts)):
-        raise UserError(f"{str(file)!r} has a game, algo or versions that are no plain texts; restore it")
+        raise UserError(f"{str(file)!r} has a game, algo or versions that are not plain text; restore it")
     return found
 
 
@@ -60,6 +60,6 @@ def _versions(found: Mapping[str, Any]) -> list[Any]:
 
 
 def read_settings(kind: type[config.ConfigType], found: Mapping[str, Any], section: str) -> config.ConfigType:
-    """The dataclass of a section of a config.json; a setting that was added since it was written has its default."""
+    """The dataclass of a section of a config.json; settings missing from an older file have their default."""
     version = found["versions"].get("boardrl", "unknown")
     return config.from_dict(kind, found[section], written_by=f"boardrl {version}")

@@ -1,8 +1,8 @@
-"""Run directories: what was asked for, what was measured, and checkpoints to go on from.
+"""Run directories: settings, logs of what was measured, and checkpoints to resume from.
 
 runs/<game>-<algo>-<time>-s<seed>/
   config.json           game, algorithm, seed, settings, versions
-  metrics.jsonl         numbers that the seed alone decides: losses, strength
+  metrics.jsonl         numbers determined by the seed: losses, strength
   speed.jsonl           numbers that depend on the machine: seconds, games/s
   checkpoints/<updates>/
   learning_curve.png    report.md
@@ -41,18 +41,18 @@ from boardrl.system import atomic_files, machine, untrusted_files
 
 CHECKPOINTS = "checkpoints"
 LOGS = tuple(log_rows.CHECKS)
-LOG_ROOM = 20  # bytes of memory that a byte of a log takes at most as rows
+LOG_ROOM = 20  # most bytes of memory for each byte of a log
 
 
 def default_path(folder: pathlib.Path, game: Game[Any], algo: str, seed: int) -> pathlib.Path:
-    """A path that is still free: `<game>-<algo>-<UTC time>-s<seed>`."""
+    """An unused path: `<game>-<algo>-<UTC time>-s<seed>`."""
     name = re.sub(r"[^A-Za-z0-9_.]+", "_", registry.describe(game))[:80]
     time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     return _free(folder / f"{name}-{algo}-{time}-s{seed}")
 
 
 class Run:
-    """A run directory that this process, and no other, writes to."""
+    """A run directory, locked by this process."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
@@ -70,14 +70,14 @@ class Run:
 
     @classmethod
     def create(cls, path: pathlib.Path, facts: Mapping[str, Any]) -> Run:
-        """A new directory, never one that exists already; it appears under its name with its config.json in it."""
+        """Creates a new directory, together with its config.json; refuses an existing path."""
         _refuse_existing(path)
         draft = path.with_name(f".{path.name}.{os.getpid()}{atomic_files.SUFFIX}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft.mkdir()
         except OSError as error:
-            raise UserError(f"{str(path)!r} cannot be made: {error.strerror}; give another place") from None
+            raise UserError(f"{str(path)!r} cannot be created: {error.strerror}; give another place") from None
         run = None
         try:
             with atomic_files.writing(path, then="give the same command again"):
@@ -98,8 +98,8 @@ class Run:
 
     @classmethod
     def resume(cls, path: pathlib.Path) -> Run:
-        """A directory that an earlier process has left."""
-        read_config(path)  # so that nothing is written to a folder that is no run
+        """Opens and locks an existing run directory."""
+        read_config(path)  # so that nothing is written to a folder that is not a run
         _check_folder(path)
         try:
             run = cls(path)
@@ -127,9 +127,9 @@ class Run:
         self.close()
 
     def close(self) -> None:
-        """Lets other processes have the directory."""
+        """Releases the lock."""
         for file in self._files.values():
-            with contextlib.suppress(OSError):  # what could not be written was said when it was tried
+            with contextlib.suppress(OSError):  # a failed write has already been reported
                 file.close()
         self._lock.close()
 
@@ -141,27 +141,27 @@ class Run:
     def _config(self, facts: Mapping[str, Any]) -> None:
         for name, value in {**facts["settings"], **facts["schedule"]}.items():
             if isinstance(value, float) and not math.isfinite(value):
-                raise UserError(f"--{name}={value} is no finite number and cannot be stored; give a number")
+                raise UserError(f"--{name}={value} is not a finite number and cannot be stored; give a number")
         self.config = json.loads(json.dumps({"format": FORMAT, **facts}))  # as it will be read
 
     def _config_json(self) -> bytes:
         return (json.dumps(self.config, indent=2) + "\n").encode()
 
     def write(self, name: str, data: bytes) -> None:
-        """Replaces a file of the run, whole or not at all."""
+        """Replaces a file of the run atomically."""
         atomic_files.write(self.path / name, data, then=self._go_on)
 
     def log(self, name: str, row: Mapping[str, Any]) -> None:
-        """Adds a line to one of LOGS."""
+        """Appends a line to one of LOGS."""
         self.logs[name].append(dict(row))
         with self._writing():
             self._files[name].write(json.dumps(row, allow_nan=False).encode() + b"\n")
             self._files[name].flush()
 
     def save(self, state: Any, *, place: Mapping[str, Any], keep: int) -> None:
-        """Keeps a TrainState, the loop's `place` and how long the logs are now.
+        """Writes a checkpoint: a TrainState, the loop's `place` and the current lengths of the logs.
 
-        A checkpoint of the same update is as good as a new one: what follows from it is the same.
+        Does nothing if there is a checkpoint of this update already: training is deterministic.
         """
         with self._writing():
             for name in LOGS:
@@ -179,13 +179,13 @@ class Run:
     def restore(
         self, template: Any, say: Callable[[str], None], *, check: Callable[[Any, dict[str, Any]], None] | None = None
     ) -> tuple[Any, dict[str, Any]] | None:
-        """The newest good TrainState and its place, with the logs cut back to that moment.
+        """The newest good TrainState and its `place`; truncates the logs to their lengths at that checkpoint.
 
-        Damaged checkpoints that are newer are reported and set aside: they keep their files, under a name that says
-        so. None if the run was killed before it had begun.
+        Newer, damaged checkpoints are reported and renamed with the suffix ASIDE. None if the run was killed before its
+        first checkpoint.
 
         Args:
-          check: raises Damaged for a state or a place that cannot be gone on from.
+          check: raises Damaged for a state or a `place` that training cannot continue from.
         """
         bad: dict[int, Damaged] = {}
         for updates in reversed(checkpoint.steps(self.checkpoints)):
@@ -199,7 +199,7 @@ class Run:
             except Damaged as damage:
                 bad[updates] = damage
                 continue
-            for worse, reason in bad.items():  # only now: where none is good, the reason may lie elsewhere
+            for worse, reason in bad.items():  # only now: if no checkpoint is good, the cause may lie elsewhere
                 self._set_aside(worse, reason, say)
             for name, length in lengths.items():
                 self._cut(name, length, say)
@@ -209,42 +209,42 @@ class Run:
             had = [f"{updates} ({reason})" for updates, reason in bad.items()]
             had += [f"{name} (set aside earlier; to try it again, rename it to its number)" for name in aside]
             there = f": {', '.join(had)}" if had else ""
-            raise UserError(f"{str(self.path)!r} has no good checkpoint left to go on from{there}; start a new run")
+            raise UserError(f"{str(self.path)!r} has no good checkpoint to resume from{there}; start a new run")
         return None
 
     def _set_aside(self, updates: int, damage: Damaged, say: Callable[[str], None]) -> None:
-        """Gives a checkpoint a name that no later one of the same update needs."""
+        """Renames a damaged checkpoint, so that training can write a new one of the same update."""
         path = self.checkpoints / str(updates)
         aside = _free(path.with_name(f"{updates}{checkpoint.ASIDE}"))
         with self._writing():
             path.rename(aside)
-        say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, going on from the one before")
+        say(f"checkpoint {path} is damaged ({damage}): moved to {aside.name}, resuming from the previous one")
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
-        """Says a full disk in one sentence; the newest checkpoint stays as it is."""
+        """Reports a full disk in one sentence; the newest checkpoint remains intact."""
         return atomic_files.writing(self.path, then=self._go_on)
 
     @property
     def _go_on(self) -> str:
         """What to do once a file can be written again."""
-        return f"go on with {self.resume_flags}"
+        return f"continue with {self.resume_flags}"
 
     @property
     def resume_flags(self) -> str:
-        """The flags of launch.train that go on with the run."""
+        """The flags of launch.train that resume the run."""
         return f"--resume={shlex.quote(str(self.path))}{self.trust_flag}"
 
     @property
     def trust_flag(self) -> str:
-        """What commands on the run need besides, as it names code that its user typed."""
+        """The flag that commands on this run need if its settings name code to import, else an empty text."""
         names = trust.names_code([self.config.get("settings"), self.config.get("schedule")])
         return f" {trust.FLAG}" if names else ""
 
     def _cut(self, name: str, length: int, say: Callable[[str], None]) -> None:
-        """Cuts a log to a length, and reads it; a log that lost lines costs these, not the checkpoint."""
+        """Truncates a log to a length and reads it; missing lines are reported and do not invalidate the checkpoint."""
         path, file = self.path / name, self._files[name]
         size = os.fstat(file.fileno()).st_size
-        remedy = "move it away: a run can go on without its logs"
+        remedy = "move it away: a run can be resumed without its logs"
         machine.require(LOG_ROOM * min(length, size), f"the log {str(path)!r}", remedy)
         with self._writing():
             file.truncate(min(length, size))
@@ -258,30 +258,30 @@ class Run:
         if size < length:
             say(f"{path} has lost {length - size:,} bytes since the checkpoint was written: plots and report lack them")
         if num_bad:
-            say(f"{path} has {num_bad:,} lines that are no rows of it: plots and report leave them out")
+            say(f"{path} has {num_bad:,} invalid lines: plots and report leave them out")
 
 
 class Learned(NamedTuple):
-    """What a run has learned so far."""
+    """The learned player of a run."""
 
     game: Game[Any]
     policy: Policy
     path: pathlib.Path  # of the checkpoint
-    host: HostPlayer | None = None  # who plays in place of the policy, where the algorithm has somebody
-    transfer: Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None = None  # both for a game of other rules
+    host: HostPlayer | None = None  # plays in place of the policy, if the algorithm provides one
+    transfer: Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None = None  # both, for other rules
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:
     """The greedy player of a run directory's newest good checkpoint, or of one checkpoint in it.
 
-    Needs no lock: a run under way can be looked at. Code that the run names is imported only if runs are trusted
-    (`boardrl.trust`).
+    Needs no lock, so it also works while the run is training. Code that the run names is imported only if runs are
+    trusted (`boardrl.trust`).
 
     Args:
-      find_algorithm: the module of an algorithm's name.
+      find_algorithm: returns the module of an algorithm by its name.
     """
     path = pathlib.Path(os.path.abspath(path))
-    if not _is_inside(path):  # nothing inside a run is followed, but a link to one may be given
+    if not _is_inside(path):  # links inside a run are not followed, but the path may be a link to a run
         path = path.resolve()
     folder = path.parent.parent if _is_inside(path) else path
     found = read_config(folder)
@@ -309,32 +309,32 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
 
 
 def _is_inside(path: pathlib.Path) -> bool:
-    """Whether a path is that of a checkpoint in a run, and not of a run in a folder that is called checkpoints."""
+    """Whether a path is a checkpoint of a run, rather than a run in a folder named checkpoints."""
     return path.parent.name == CHECKPOINTS and not os.path.lexists(path / "config.json")
 
 
 def _template(folder: pathlib.Path, algorithm: Any, settings: Any, game: Game[Any]) -> Any:
-    """The shapes of a state; nothing is allocated for them."""
+    """The shapes and dtypes of a TrainState, without allocating it."""
     try:
         return jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
     except UserError:
         raise
-    except Exception as error:  # whatever sizes that nobody has checked lead to
+    except Exception as error:  # unchecked sizes may raise anything
         reason = str(error).partition("\n")[0][:200].rstrip(".")
         raise UserError(
-            f"{str(folder / 'config.json')!r} has settings that fit no training: {reason}; give another run"
+            f"{str(folder / 'config.json')!r} has settings that cannot be trained: {reason}; give another run"
         ) from error
 
 
 def _refuse_existing(path: pathlib.Path) -> None:
     if os.path.lexists(path):
         resumable = os.path.exists(path / "config.json")
-        other = f", or go on with --resume={shlex.quote(str(path))}" if resumable else ""
+        other = f", or resume it with --resume={shlex.quote(str(path))}" if resumable else ""
         raise UserError(f"{str(path)!r} exists already; give another name{other}")
 
 
 def _check_folder(path: pathlib.Path) -> None:
-    """Refuses a run whose checkpoints lie elsewhere."""
+    """Refuses a run whose folder of checkpoints is a symbolic link."""
     if untrusted_files.is_link(path / CHECKPOINTS):
         raise UserError(
             f"{str(path / CHECKPOINTS)!r} is a symbolic link, and links inside a run are not followed; "
@@ -343,7 +343,7 @@ def _check_folder(path: pathlib.Path) -> None:
 
 
 def _lock(path: pathlib.Path) -> IO[bytes]:
-    """An open file that keeps other processes out; the kernel lets go of it however this process ends."""
+    """A locked open file; the kernel releases the lock however this process ends."""
     file = _open(path / "lock")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -352,15 +352,15 @@ def _lock(path: pathlib.Path) -> IO[bytes]:
         holder = file.read(20).decode(errors="replace").strip()
         file.close()
         whose = holder if holder.isdecimal() else "unknown"
-        raise UserError(f"{str(path)!r} is in use by process {whose}; wait for its end, or stop it") from None
-    with contextlib.suppress(OSError):  # such as a full disk; the number is only for the sentence above
+        raise UserError(f"{str(path)!r} is in use by process {whose}; wait for it to end or stop it") from None
+    with contextlib.suppress(OSError):  # such as a full disk; the process id is only for the message above
         file.truncate(0)
         os.write(file.fileno(), str(os.getpid()).encode())
     return file
 
 
 def _open(path: pathlib.Path) -> IO[bytes]:
-    """A file of a run, to read and to append to."""
+    """Opens a file of a run for reading and appending."""
     descriptor = untrusted_files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     file = os.fdopen(descriptor, "ab+")
     file.seek(0, os.SEEK_END)

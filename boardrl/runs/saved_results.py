@@ -1,4 +1,4 @@
-"""Results that take long, kept in a file as soon as they are there: a call that was stopped goes on with the next."""
+"""Results of long computations, stored in a file one by one: an interrupted command continues after the last one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from typing import Any, NoReturn
 from boardrl.errors import UserError
 from boardrl.system import atomic_files, machine, untrusted_files
 
-ROOM = 20  # bytes of memory that a byte of the file takes at most
+ROOM = 20  # most bytes of memory for each byte of the file
 AGAIN = "give the same command again"
 
 
 class Kept:
-    """Lines of JSON, each with a key of its own; a line that was cut off when the process was killed is dropped."""
+    """Lines of JSON, each with a unique key; a last line that was truncated by a kill is dropped."""
 
     def __init__(self, path: pathlib.Path, settings: Mapping[str, Any] | None = None) -> None:
-        """Reads what is there.
+        """Opens the file and reads its rows.
 
         Args:
-          settings: what the results depend on, for the first line of the file; a file of other settings is refused, and
-            the file is this process's alone for as long as the object lives. None: a file that any call may add to.
+          settings: the settings that the results depend on, stored in the first line of the file; a file with other
+            settings is refused, and the file stays locked while this object lives. None: no settings and no lock.
         """
         self.path, self._settings = path, settings
         self.rows: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class Kept:
             self.rows[key] = found
 
     def _lock(self) -> None:
-        """Keeps other processes out for as long as this object lives."""
+        """Locks the file for the lifetime of this object."""
         with atomic_files.writing(self.path, then=AGAIN):
             descriptor = os.open(self.path, os.O_RDWR)
         weakref.finalize(self, os.close, descriptor)
@@ -63,10 +63,10 @@ class Kept:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{str(self.path)!r} is in use by another process; wait for its end, or stop it") from None
+            raise UserError(f"{str(self.path)!r} is in use by another process; wait for it to end or stop it") from None
 
     def _read(self) -> list[dict[str, Any]]:
-        """The rows of all whole lines; the rest of a last one is cut off, so that the next line can follow."""
+        """The rows of all complete lines; removes an incomplete last line from the file."""
         if not os.path.exists(self.path):
             return []
         try:
@@ -92,17 +92,17 @@ class Kept:
     def _compare(self, had: Any, wanted: Mapping[str, Any]) -> None:
         if not isinstance(had, dict):
             self._refuse(0)
-        # As JSON gives them back.
+        # Compare as JSON: tuples become lists.
         for name, value in json.loads(json.dumps(dict(wanted))).items():
             if name not in had or had[name] != value:
                 raise UserError(
-                    f"{str(self.path)!r} was begun with {name}={had.get(name)!r}, not {value!r}; "
-                    "give the settings that it was begun with, or name another file"
+                    f"{str(self.path)!r} was started with {name}={had.get(name)!r}, not {value!r}; "
+                    "give the settings that it was started with, or name another file"
                 )
 
     def _refuse(self, number: int) -> NoReturn:
         raise UserError(
-            f"{str(self.path)!r} is damaged or of another kind: line {number + 1} is no row of results; "
+            f"{str(self.path)!r} is damaged or not a file of results: line {number + 1} is not a row of results; "
             "name another file, or remove it"
         )
 

@@ -1,27 +1,27 @@
-"""The loop that every algorithm shares: updates, metrics, evaluation, checkpoints, progress.
+"""The training loop that all algorithms share: updates, metrics, evaluation, checkpoints, progress.
 
 An algorithm is a module with
-    Config                                 frozen dataclass of settings, with `games` and `opponents` at least
-    TrainState                             NamedTuple of arrays, all finite, with `games` and `updates` at least
-    check(config, game)                    UserError if the settings or the game's kind do not fit
+    Config                                 frozen dataclass of settings, with at least `games` and `opponents`
+    TrainState                             NamedTuple of arrays, all finite, with at least `games` and `updates`
+    check(config, game)                    raises UserError if the settings or the game do not fit the algorithm
     init(config, game, key)                the first TrainState
     update(config, game, opponents, state)   the next TrainState and scalar metrics: 'loss' among them, or 'best',
                                            'mean' and 'worst' of a population
-    policy(config, game, state)            the greedy player of what was learned
-and, where they are needed,
-    player(config, game, state)            the host player that plays in matches in place of the policy, as search does;
+    policy(config, game, state)            the greedy policy of the learned parameters
+and optionally
+    player(config, game, state)            a host player that plays matches in place of the policy, such as a search;
                                            None: the policy plays
-    describe(config, game, state)          {name: value} of what was learned, for the report
-    ON_HOST = True                         `update` cannot be traced, or calls compiled functions: it is called as it is
-    games_per_update(config)               how many games an update plays, where that is fixed: then the last update
-                                           plays those that are left, and exactly `games` are played
-    SCHEDULE                               settings of the Schedule that suit it
+    describe(config, game, state)          {name: value} of the learned parameters, for the report
+    ON_HOST = True                         `update` runs on the host: it cannot be traced, or calls compiled functions
+    games_per_update(config)               the number of games per update, if it is fixed: then the last update plays
+                                           only the remaining games, and exactly `games` are played
+    SCHEDULE                               defaults of the Schedule for this algorithm
     PRESETS                                {name: {setting: value}}, the settings of papers
-    check_state(config, game, state)       ValueError if the arrays of a checkpoint are no state that can be used, where
-                                           their dtypes and shapes do not say so
-An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
-seed and the settings: the loop evaluates only after a multiple of `log_every` updates, and only by counts of games; it
-ends there too, unless the number of games of an update is fixed. The clock decides about checkpoints alone.
+    check_state(config, game, state)       raises ValueError for the arrays of a checkpoint if they are no valid state
+                                           although their dtypes and shapes are right
+An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl is determined by
+the seed and the settings: the loop evaluates only after a multiple of `log_every` updates, at fixed counts of games,
+and ends there too, unless the number of games per update is fixed. Only the times of checkpoints depend on the clock.
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ from boardrl.runs.run_directory import Run
 from boardrl.system import interrupt, machine
 from boardrl.system.interrupt import Interrupted, Interrupts
 
-MOST_COUNT = 2**31 - 1  # that fits what devices count with
-COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and some more end in the last update
-DRAWING_SHARE = 20  # a plot under way is drawn again after this many times the time that the last one took
+MOST_COUNT = 2**31 - 1  # largest count on a device
+COUNTABLE = 2**31 - 2**24  # games: TrainStates count them in 32 bits, and the last update may overshoot
+DRAWING_SHARE = 20  # pause between two plots, as a multiple of the time that the last one took
 
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
-    """How often the loop does what beside training."""
+    """How often the loop logs, evaluates and saves checkpoints."""
 
     log_every: int = setting(10, "updates averaged in one line of metrics.jsonl")
-    evaluate_every: int = setting(0, "games of training between two evaluations; 0: a 20th of --games")
-    evaluate_games: int = setting(1000, "games of an evaluation against each opponent")
-    final_games: int = setting(10000, "games of the evaluation at the end against each opponent")
-    evaluate_against: str = setting("random", "opponents, joined by commas: each takes all other seats in turn")
+    evaluate_every: int = setting(0, "training games between two evaluations; 0: a 20th of --games")
+    evaluate_games: int = setting(1000, "games per evaluation against each opponent")
+    final_games: int = setting(10000, "games of the final evaluation against each opponent")
+    evaluate_against: str = setting("random", "opponents, separated by commas; each in turn takes all other seats")
     evaluate_opening: int = setting(
-        0, "moves at random that each game of an evaluation begins with: players who leave nothing to chance need some"
+        0, "random moves at the start of each evaluation game: deterministic players need some for varied games"
     )
-    checkpoint_every: float = setting(60.0, "seconds between checkpoints; each evaluation and the end make one too")
-    keep_checkpoints: int = setting(3, "newest checkpoints that are kept")
+    checkpoint_every: float = setting(60.0, "seconds between checkpoints; also written at evaluations and at the end")
+    keep_checkpoints: int = setting(3, "number of newest checkpoints to keep")
 
     def __post_init__(self) -> None:
         least = {"evaluate_every": 0, "evaluate_opening": 0, "checkpoint_every": 0}
@@ -81,12 +81,12 @@ class Schedule:
                 raise UserError(f"--{field.name}={value} is too small: expected at least {bound}")
 
     def resolve(self, num_games: int) -> Schedule:
-        """The same with numbers in place of what depends on the length of the training."""
+        """The schedule with the defaults that depend on the length of the training filled in."""
         return dataclasses.replace(self, evaluate_every=self.evaluate_every or max(1, num_games // 20))
 
 
 class Strength(NamedTuple):
-    """How a policy did in one seat against an opponent in all others."""
+    """Results of a policy in one seat against an opponent in all other seats."""
 
     opponent: str
     played: int  # games
@@ -102,18 +102,18 @@ class Strength(NamedTuple):
 
 
 class Evaluate(Protocol):
-    """Matches of what was learned against each opponent; `bar` can show how far they have come."""
+    """Plays matches of the learned player against each opponent; shows progress on `bar`."""
 
     def __call__(self, player: Player, *, num_games: int, seed: int, bar: Bar) -> Sequence[Strength]: ...
 
 
 class Task(NamedTuple):
-    """What is learned, how, and against whom it is measured."""
+    """A training task: game, algorithm, settings and evaluation."""
 
     algorithm: Any  # the module
     config: Any  # its Config
     game: Game[Any]
-    opponents: tuple[Policy, ...]  # who take seats in training
+    opponents: tuple[Policy, ...]  # opponents in training games
     evaluate: Evaluate
     schedule: Schedule
     seed: int
@@ -129,18 +129,18 @@ class Outcome(NamedTuple):
 
 
 class Diverged(UserError):
-    """The numbers have left the finite."""
+    """Training diverged: a loss or a parameter is not finite."""
 
 
-# Settings that decide how much memory is used.
+# Settings that determine the memory use.
 SIZES = ("lanes", "window", "hidden", "capacity", "batch", "entries", "population", "islands", "games_per_generation")
 
 
 def check_size(task: Task, say: Callable[[str], None]) -> None:
-    """Refuses a training that does not fit into memory, and warns of rules that take long to compile.
+    """Refuses a training that does not fit into memory, and warns about rules that take long to compile.
 
-    Nothing is allocated for that: JAX knows the shapes of a TrainState without making one. It is there twice, as each
-    update makes the next state from the last, beside the observations of one update in an algorithm that has lanes.
+    Nothing is allocated: JAX derives the shapes of a TrainState without making one. Memory holds two TrainStates, the
+    old and the new one of an update, and the observations of one update if the algorithm plays in lanes.
     """
     config, game = task.config, task.game
     if config.games >= COUNTABLE:
@@ -168,7 +168,7 @@ def check_size(task: Task, say: Callable[[str], None]) -> None:
 
 
 def _smaller(task: Task) -> str:
-    """What to do where a training does not fit into memory."""
+    """The remedy for a training that does not fit into memory."""
     sizes = {name: getattr(task.config, name) for name in SIZES if hasattr(task.config, name)}
     sizes["final_games"] = task.schedule.final_games
     return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
@@ -197,12 +197,12 @@ def train(task: Task, run: Run) -> Outcome:
 
 
 def _kept(run: Run) -> str:
-    """What is there to go on from when the process has to end at once."""
-    return f"kept is the checkpoint of update {run.newest():,}; to go on: {report.resume_command(run)}"
+    """The message of a process that has to end at once: its newest checkpoint and how to resume."""
+    return f"the last checkpoint is of update {run.newest():,}; to go on: {report.resume_command(run)}"
 
 
 class _Session:
-    """The loop from a start or a checkpoint to an end."""
+    """One session of training, from the start or a checkpoint to the end."""
 
     def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts) -> None:
         self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
@@ -211,13 +211,13 @@ class _Session:
         restored = run.restore(first, bar.say, check=self._check_restored)
         state, place = restored or (first, {"rows": [], "evaluated": -1})
         self.updates, self.games = int(state.updates), int(state.games)
-        # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.
+        # Copies, because each update donates the buffers of the previous state, which must not be shared.
         self.state = jax.tree.map(jnp.copy, _put(state, self.shardings))
-        # The place of the loop between two lines of metrics; checkpoints keep it too.
+        # The loop's progress since the last line of metrics, which checkpoints store too.
         self.rows: list[dict[str, float]] = place["rows"]  # metrics of each update since the last line
         self.evaluated: int = place["evaluated"]  # games at the last evaluation, -1 before the first
         self.note = _note(report.latest(run))
-        self.exhausted = ""  # why nothing more can be learned
+        self.exhausted = ""  # why training ended early
         self.compiled = False
         self.seconds, self.games_timed = 0.0, 0  # since the last line
         self.next_save = self.next_show = 0.0
@@ -225,7 +225,7 @@ class _Session:
         self.save()
 
     def train(self) -> None:
-        """Goes on until enough games have ended, or nothing more can be learned."""
+        """Updates until `config.games` games have ended or the algorithm raises Exhausted."""
         every = self.task.schedule.resolve(self.task.config.games).evaluate_every
         while not self.exhausted and self.updates_left():
             if not self.rows and self.games // every > self.evaluated // every:
@@ -242,7 +242,7 @@ class _Session:
         self.save()
 
     def updates_left(self) -> int:
-        """How many updates there are until the line of metrics is full or training ends; 0 at its end."""
+        """Number of updates until the next line of metrics or the end of training; 0 at the end."""
         config, in_line = self.task.config, self.task.schedule.log_every - len(self.rows)
         games = config.games - self.games
         if hasattr(self.task.algorithm, "games_per_update"):
@@ -250,9 +250,9 @@ class _Session:
         return in_line if self.rows or games > 0 else 0
 
     def advance(self) -> None:
-        """Updates until a line of metrics is full, or sooner if a checkpoint is due.
+        """Updates until a line of metrics is complete, or a checkpoint is due.
 
-        The device works on one update while the metrics of the one before are looked at.
+        The device computes one update while the host processes the metrics of the previous one.
         """
         began, games_before = time.monotonic(), self.games
         num_left = self.updates_left() if self.compiled else 1
@@ -284,7 +284,7 @@ class _Session:
         arguments = (task.config, task.game, task.opponents, self.state)
         if getattr(task.algorithm, "ON_HOST", False):
             state, metrics = task.algorithm.update(*arguments)
-            # A copy, as the next update may reuse the memory of this one's state before the metrics are looked at.
+            # A copy, because the next update may reuse this state's memory before the metrics are read.
             return state, {**metrics, "games": jnp.copy(state.games)}
         update, places = task.algorithm.update, self.shardings
         if not self.compiled:
@@ -303,7 +303,7 @@ class _Session:
         self.rows, self.seconds, self.games_timed = [], 0.0, 0
 
     def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
-        """Plays against each opponent, with a seed that follows from the run's seed and the update."""
+        """Plays against each opponent, with a seed derived from the run's seed and the update."""
         task = self.task
         player = self._player()
         num_games = task.schedule.final_games if final else task.schedule.evaluate_games
@@ -323,30 +323,30 @@ class _Session:
         return strengths
 
     def _player(self) -> Player:
-        """What was learned, as it plays in matches."""
+        """The learned player, as it plays in matches."""
         task = self.task
         host = task.algorithm.player(task.config, task.game, self.state) if hasattr(task.algorithm, "player") else None
         if host is not None:
             self.save()  # so that other processes can make the same player
             return Player("learned", host=host, text=str(self.run.checkpoints / str(self.run.newest())))
-        # On the host, as matches choose devices of their own.
+        # On the host, because matches choose their own devices.
         return Player("learned", jax.device_get(task.algorithm.policy(task.config, task.game, self.state)))
 
     def _check_restored(self, state: Any, place: Mapping[str, Any]) -> None:
-        """Raises Damaged for what the loop cannot go on from."""
+        """Raises Damaged for a state or place that the loop cannot continue from."""
         run_checkpoint.check_state(self.task.algorithm, self.task.config, self.task.game, state)
         rows, evaluated = place.get("rows"), place.get("evaluated")
         if type(evaluated) is not int or not -1 <= evaluated < COUNTABLE:
-            raise Damaged("its last evaluation is no number of games")
+            raise Damaged("its last evaluation is not a number of games")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise Damaged("its metrics since the last line are no rows")
+            raise Damaged("its metrics since the last line are not rows")
         same = all(row.keys() == rows[0].keys() and log_rows.has_progress(row) for row in rows)
         numbers = all(map(log_rows.is_number, itertools.chain.from_iterable(row.values() for row in rows)))
         if not same or not numbers or len(rows) >= self.task.schedule.log_every:
-            raise Damaged("its metrics since the last line are no rows")
+            raise Damaged("its metrics since the last line are not rows")
 
     def save(self) -> None:
-        """Writes a checkpoint of finite numbers."""
+        """Writes a checkpoint; raises Diverged if a number is not finite."""
         state = jax.device_get(self.state)
         if (name := checkpoint.first_non_finite(state)) is not None:
             self._diverge(name, "not finite")
@@ -369,7 +369,7 @@ class _Session:
         report.write(self.run, task.game, status=status, learned=learned)
 
     def _take(self, metrics: Any) -> None:
-        """Looks at the metrics of one update, which may have to be waited for."""
+        """Waits for the metrics of one update, checks and stores them."""
         row = {name: float(value) for name, value in jax.device_get(metrics).items()}
         self.updates += 1
         self.games = int(row.pop("games"))
@@ -388,17 +388,16 @@ class _Session:
 
 
 def _note(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The strengths of an evaluation for the progress bar."""
+    """The results of an evaluation as a note of the progress bar."""
     rates = [[100 * row[name] for name in ("win_rate", "low", "high")] for row in rows]
     named = zip(rows, rates, strict=True)
     return "  ".join(f"vs {row['opponent']} {rate:.1f} % [{low:.1f}, {high:.1f}]" for row, (rate, low, high) in named)
 
 
 def shardings(state: Any) -> tuple[NamedSharding, ...]:
-    """Where the leaves of a state stay: what lies spread over a mesh as it is, all else on every device of it.
+    """The shardings of a state's leaves: leaves sharded over a mesh keep their sharding, all others are replicated.
 
-    Fixed, so that a resumed run computes with the same partial sums, and in the same order, as one that was
-    never stopped.
+    They are fixed, so that a resumed run computes the same partial sums in the same order as an uninterrupted one.
     """
     leaves = jax.tree.leaves(state)
     named = [leaf.sharding for leaf in leaves if isinstance(leaf.sharding, NamedSharding)]
@@ -421,7 +420,7 @@ def _update(
     *,
     shardings: tuple[NamedSharding, ...],
 ) -> tuple[Any, dict[str, Array]]:
-    """An algorithm's update whose result lies where its input lay, and the games ended so far as one more metric."""
+    """An algorithm's update with unchanged shardings, and the number of finished games as an additional metric."""
     state, metrics = update(config, game, opponents, state)
     places = jax.tree.unflatten(jax.tree.structure(state), shardings)
     return jax.lax.with_sharding_constraint(state, places), {**metrics, "games": state.games}

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, whenever the process or the machine dies."""
+"""Atomic file writes: a file is either complete or absent, whenever the process or the machine dies."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from boardrl.errors import UserError
 
-SUFFIX = ".tmp"  # of what is not yet in place; left over only by a process that was killed
+SUFFIX = ".tmp"  # of unfinished files and folders; only a killed process leaves them behind
 
 
 def write(path: pathlib.Path, data: bytes, *, then: str = "try again") -> None:
-    """Replaces a file in one step; `then` as in `writing`."""
+    """Replaces a file atomically; `then` as in `writing`."""
     draft = temporary(path)
     with writing(path, draft, then=then):
         create(draft, data)
@@ -23,7 +23,7 @@ def write(path: pathlib.Path, data: bytes, *, then: str = "try again") -> None:
 
 
 def create(path: pathlib.Path, data: bytes) -> None:
-    """Writes a new file to the disk in place of any other of its name; a link of that name is not followed."""
+    """Creates a file on the disk, replacing any file or link of that name; a link is not followed."""
     path.unlink(missing_ok=True)
     with open(path, "xb") as file:
         file.write(data)
@@ -40,16 +40,16 @@ def check_writable(path: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str = "try again") -> Iterator[None]:
-    """Reports a full disk or a place that is closed in one sentence, and removes what was half written.
+    """Reports a full disk or missing permissions in one sentence, and removes the partial file.
 
     Args:
-      then: what to do once there is room.
+      then: what the user should do after fixing the cause.
     """
     try:
         yield
     except OSError as error:
         if draft is not None:
-            with contextlib.suppress(OSError):  # such as a file system that is read-only
+            with contextlib.suppress(OSError):  # such as a read-only file system
                 remove(draft)
         raise UserError(
             f"{str(path)!r} cannot be written: {error.strerror or error}; make room there or fix its permissions, "
@@ -58,7 +58,7 @@ def writing(path: pathlib.Path, draft: pathlib.Path | None = None, *, then: str 
 
 
 def place(draft: pathlib.Path, folder: pathlib.Path) -> None:
-    """Moves a finished folder to where it belongs, all of it on the disk before its name appears there."""
+    """Moves a finished folder to its final path, after syncing all its files to the disk."""
     for root, _, names in os.walk(draft):
         for name in names:
             sync(pathlib.Path(root, name))
@@ -68,19 +68,19 @@ def place(draft: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def temporary(path: pathlib.Path) -> pathlib.Path:
-    """Where a file or folder is made ready: beside its place, so that a rename is enough."""
+    """The temporary path of a file or folder: beside its final path, so that a rename completes it."""
     return path.with_name(f".{path.name}{SUFFIX}")
 
 
 def clean(folder: pathlib.Path) -> None:
-    """Removes what a killed process left unfinished in a folder; only for who holds the run's lock."""
+    """Removes unfinished files that a killed process left in a folder; the caller must hold the run's lock."""
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(SUFFIX):
             remove(folder / name)
 
 
 def remove(path: pathlib.Path) -> None:
-    """Removes a file, a folder with all in it, or a link but not what it leads to; nothing if there is none."""
+    """Removes a file, a folder with its contents, or a link (not its target); does nothing if the path is missing."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -88,7 +88,7 @@ def remove(path: pathlib.Path) -> None:
 
 
 def sync(path: pathlib.Path) -> None:
-    """Waits until a file, or the list of names in a folder, is on the disk."""
+    """Syncs a file, or the directory entries of a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

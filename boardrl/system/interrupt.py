@@ -1,9 +1,9 @@
-"""SIGINT (Ctrl-C) and SIGTERM: a clean end where that is quick, an end at once where it is not.
+"""SIGINT (Ctrl-C) and SIGTERM: a clean end if that is quick, an immediate end otherwise.
 
-Python runs signal handlers between bytecodes only, not while the main thread waits for a compiler or a device. The
-signal's number is therefore also written to a socket that a thread reads, and that thread can end the process in the
-middle of a long compilation. Where no thread can run either, as in a C extension that holds Python's lock, a second
-process sees that the socket is not read, and kills this one.
+Python runs signal handlers only between bytecodes, not while the main thread waits for a compiler or a device. So the
+signal number is also written to a socket that a thread reads, and that thread can end the process in the middle of a
+long compilation. If no thread can run either, as in a C extension that holds the GIL, a watchdog process notices that
+the socket is not read, and kills this one.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from typing import Any, NoReturn
 from boardrl.system import worker
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-EXIT_CODE = 130  # what shells give for a command ended by Ctrl-C
-GRACE_SECONDS = 1.5  # that a command has for a clean end: with all that follows it is gone within two seconds
-STUCK_SECONDS = 1.7  # that a signal may stay unread
-AGAIN_SECONDS = 0.02  # until KeyboardInterrupt is raised again where a destructor has swallowed it
+EXIT_CODE = 130  # the shell's exit code of a command ended by Ctrl-C
+GRACE_SECONDS = 1.5  # time for a clean end, so that the process is gone within two seconds in all
+STUCK_SECONDS = 1.7  # longest time that a signal may stay unread
+AGAIN_SECONDS = 0.02  # delay before KeyboardInterrupt is raised again after a destructor swallowed it
 SHOW_CURSOR = "\x1b[?25h"
 
-_kept: list[Callable[[], str]] = []  # what is said of results when a process ends at once, innermost last
+_kept: list[Callable[[], str]] = []  # messages about saved results if the process ends at once, innermost last
 
 
 def exit_code(number: int) -> int:
-    """The exit code of a command that this signal has ended, as shells count: 130 for SIGINT, 143 for SIGTERM."""
+    """The shell's exit code of a command ended by this signal: 130 for SIGINT, 143 for SIGTERM."""
     return 128 + number
 
 
 @contextlib.contextmanager
 def keeping(tell: Callable[[], str]) -> Iterator[None]:
-    """For the length of the block: `tell` says what is kept of it should the process have to end at once."""
+    """For the duration of the block: prints `tell()`, which says what was saved, if the process has to end at once."""
     _kept.append(tell)
     try:
         yield
@@ -49,9 +49,9 @@ def keeping(tell: Callable[[], str]) -> Iterator[None]:
 
 
 def end_now(number: int) -> NoReturn:
-    """Ends this process and those that it has started, without waiting for anything; safe in any thread."""
+    """Ends this process and its child processes without waiting for anything; safe in any thread."""
     lines = ["interrupted"]
-    with contextlib.suppress(Exception):  # such as a folder that was removed meanwhile
+    with contextlib.suppress(Exception):  # such as a folder that has been removed
         lines += [tell() for tell in _kept[-1:]]
     with contextlib.suppress(Exception):
         os.write(sys.__stderr__.fileno(), f"{_shown_cursor()}{'; '.join(lines)}\n".encode())  # type: ignore[union-attr]
@@ -59,25 +59,25 @@ def end_now(number: int) -> NoReturn:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends this process and those that it has started; Python's own way out would wait for threads and for XLA."""
+    """Ends this process and its child processes; a normal exit of Python would wait for threads and for XLA."""
     with contextlib.suppress(Exception):
         worker.kill_all()
     os._exit(code)
 
 
 class _Listener:
-    """Is told of SIGNALS by a thread, while it is open, besides whoever listened before."""
+    """Receives SIGNALS from the signal thread while it is open, in addition to earlier listeners."""
 
     def received(self, number: int) -> None:
         """Called for every signal."""
         raise NotImplementedError
 
     def late(self, number: int) -> None:
-        """Called when GRACE_SECONDS have passed since the first of several signals."""
+        """Called GRACE_SECONDS after the first of several signals."""
 
 
 class _Thread:
-    """Reads the signals of this process as they come and passes them on to listeners."""
+    """A thread that reads the signals of this process and passes them on to listeners."""
 
     def __init__(self) -> None:
         self.listeners: list[_Listener] = []
@@ -114,12 +114,12 @@ class _Thread:
                         listener.received(number)
 
 
-_thread: _Thread | None = None  # as Python can wake up one only
+_thread: _Thread | None = None  # only one, because Python has one wakeup descriptor
 
 
 @contextlib.contextmanager
 def _listening(listener: _Listener) -> Iterator[_Thread]:
-    """For the length of the block in the main thread: a listener is told of signals."""
+    """For the duration of the block, in the main thread: passes signals to a listener."""
     global _thread
     outermost = _thread is None
     thread = _thread = _thread or _Thread()
@@ -133,7 +133,7 @@ def _listening(listener: _Listener) -> Iterator[_Thread]:
             thread.close()
 
 
-# A process that kills its parent if a signal stays unread there: code that holds Python's lock stops all threads.
+# A process that kills its parent if a signal stays unread there: code that holds the GIL stops all threads.
 WATCHDOG = """
 import os, select, signal, socket, sys, time
 parent, patience, last_words = int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -154,10 +154,10 @@ os._exit(0)
 
 @contextlib.contextmanager
 def _watchdog(signals: socket.socket) -> Iterator[None]:
-    """For the length of the block: a signal that this process does not read from the socket in time kills it."""
+    """For the duration of the block: kills this process if it does not read a signal from the socket in time."""
     last_words = f"{_shown_cursor()}interrupted\n"
     arguments = [str(signals.fileno()), str(os.getpid()), str(STUCK_SECONDS), last_words]
-    with worker.signals_blocked():  # in the process too, for good
+    with worker.signals_blocked():  # the watchdog keeps them blocked
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", WATCHDOG, *arguments],
             stdin=subprocess.DEVNULL,
@@ -172,22 +172,22 @@ def _watchdog(signals: socket.socket) -> Iterator[None]:
 
 
 def _shown_cursor() -> str:
-    """What shows the cursor again that a progress bar has hidden."""
+    """The escape code that shows the cursor again after a progress bar has hidden it."""
     with contextlib.suppress(Exception):
         return SHOW_CURSOR if sys.stderr.isatty() else ""
     return ""
 
 
 class Command(_Listener):
-    """For the length of a `with` block in the main thread: a signal ends this process within two seconds.
+    """For the duration of a `with` block in the main thread: a signal ends this process within two seconds.
 
-    It raises KeyboardInterrupt first, so that what is under way can end cleanly; `number` is that of the signal. What
-    has not ended after GRACE_SECONDS, or at the second signal, is ended by `end_now`; where not even a thread can run,
-    another process kills this one after STUCK_SECONDS. After a clean end it is up to the caller to `leave`.
+    The first signal raises KeyboardInterrupt, so that the work can end cleanly, and sets `number`. After GRACE_SECONDS,
+    or at the second signal, `end_now` ends the process; if not even a thread can run, the watchdog process kills this
+    one after STUCK_SECONDS. After a clean end the caller must call `leave`.
     """
 
     def __init__(self) -> None:
-        self.number = 0  # of the first signal; 0: none so far
+        self.number = 0  # the first signal; 0: none so far
         self._count = 0
         self._open = contextlib.ExitStack()
 
@@ -205,11 +205,11 @@ class Command(_Listener):
         self._open.close()
 
     def _swallowed(self, unraisable: Any) -> None:
-        """Raises KeyboardInterrupt once more where a destructor, which cannot pass it on, was interrupted."""
+        """Raises KeyboardInterrupt again if it was swallowed by a destructor, which cannot propagate it."""
         if not (self.number and unraisable.exc_type is KeyboardInterrupt):
             self._old_hook(unraisable)
             return
-        threading.Timer(AGAIN_SECONDS, _interrupt_main).start()  # not from in here, where it would be swallowed too
+        threading.Timer(AGAIN_SECONDS, _interrupt_main).start()  # not here, where it would be swallowed too
 
     def _handle(self, number: int, _: Any) -> None:
         self.number = self.number or number
@@ -226,17 +226,17 @@ class Command(_Listener):
 
 
 def _interrupt_main() -> None:
-    """Raises KeyboardInterrupt in the main thread, without a signal, which would count as the user's second."""
+    """Raises KeyboardInterrupt in the main thread; a real signal would count as the user's second one."""
     main = ctypes.c_ulong(threading.main_thread().ident or 0)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(KeyboardInterrupt))
 
 
 class Interrupted(Exception):
-    """Raised inside `breakable` by a request to end."""
+    """Raised inside `breakable` when the user asks to stop."""
 
 
 class Interrupts(_Listener):
-    """Counts SIGINT and SIGTERM for the length of a `with` block in the main thread: the first asks for a clean end,
+    """Counts SIGINT and SIGTERM for the duration of a `with` block in the main thread: the first requests a clean end,
     the second ends the process at once."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -258,7 +258,7 @@ class Interrupts(_Listener):
 
     @contextlib.contextmanager
     def breakable(self) -> Iterator[None]:
-        """Work that may be given up half done: a request to end raises Interrupted in it."""
+        """A block that may be abandoned: a request to stop raises Interrupted inside it."""
         self._breakable = True
         try:
             if self.asked:
@@ -276,6 +276,6 @@ class Interrupts(_Listener):
     def received(self, number: int) -> None:
         self._count += 1
         if self._count == 1:
-            self._say("ending with a checkpoint; once more ends at once")
+            self._say("ending with a checkpoint; a second signal ends at once")
         else:
             end_now(number)

@@ -1,4 +1,4 @@
-"""What this machine allows: cores and memory that the process may use, and the sentence for what does not fit."""
+"""Resources of this machine: cores and memory that the process may use, and errors for what does not fit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 from boardrl.errors import UserError
 
 UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
-OPERATION_SECONDS = 0.008  # that XLA takes to compile one operation of a function (measured: 4 to 12 ms on one core)
-SLOW_SECONDS = 60.0  # of compiling one function, from which on the user is warned
+OPERATION_SECONDS = 0.008  # XLA's compile time per operation of a function (measured: 4 to 12 ms on one core)
+SLOW_SECONDS = 60.0  # compile time of one function above which the user is warned
 
 
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -28,25 +28,25 @@ def num_cores() -> int:
 
 
 def free_memory() -> int:
-    """Bytes that can still be allocated: what the kernel estimates, or less in a container with a limit of its own."""
+    """Bytes that can still be allocated: the kernel's estimate, or less in a container with its own limit."""
     known = [bound for bound in (_kernel_estimate(), control_group_free()) if bound is not None]
     return min(known, default=2**63)
 
 
 def free_device_memory() -> int:
-    """Bytes that can still be allocated where JAX computes: on a CPU the machine's, else those of all local devices."""
+    """Bytes that JAX can still allocate: the machine's memory on a CPU, else the memory of all local devices."""
     stats = [device.memory_stats() for device in jax.local_devices() if device.platform != "cpu"]
     known = [stat["bytes_limit"] - stat["bytes_in_use"] for stat in stats if stat and "bytes_limit" in stat]
     return sum(known) if known else free_memory()
 
 
 def require(num_bytes: int, what: str, remedy: str, *, free: int | None = None) -> None:
-    """Refuses what needs more memory than there is, before it is allocated.
+    """Raises UserError for an allocation that exceeds the free memory, before it is made.
 
     Args:
       what: the subject of the sentence, such as "kilobytes=99999999".
       remedy: what to do, such as "lower it".
-      free: bytes at hand, if not those of this machine.
+      free: available bytes, if not this machine's memory.
     """
     free = free_memory() if free is None else free
     if num_bytes > free:
@@ -54,23 +54,23 @@ def require(num_bytes: int, what: str, remedy: str, *, free: int | None = None) 
 
 
 def require_for(function: Any, *arguments: Any, what: str, remedy: str, **options: Any) -> None:
-    """Refuses to call a jitted function that needs more working memory than there is; `what` and `remedy` as above.
+    """Raises UserError if a jitted function needs more working memory than is free; `what` and `remedy` as above.
 
-    It compiles the function, for a call with the same arguments that follows.
+    Compiles the function, so a following call with the same arguments does not.
     """
     analysis = function.lower(*arguments, **options).compile().memory_analysis()
-    if analysis is not None:  # not every device knows
+    if analysis is not None:  # not all devices provide it
         require(analysis.temp_size_in_bytes, what, remedy, free=free_device_memory())
 
 
 def text(num_bytes: float) -> str:
-    """A size in words, as '1.5 GB'."""
+    """A size as text, like '1.5 GB'."""
     power = min(int(math.log(max(num_bytes, 1), 1024) + 1e-9), len(UNITS) - 1)
     return f"{num_bytes / 1024**power:,.{1 if power else 0}f} {UNITS[power]}"
 
 
 def tree_bytes(tree: Any) -> int:
-    """Bytes of all arrays of a tree, of which shapes and dtypes are enough."""
+    """Bytes of all arrays of a tree; shapes and dtypes suffice."""
     return sum(math.prod(leaf.shape) * np.dtype(leaf.dtype).itemsize for leaf in jax.tree.leaves(tree))
 
 
@@ -80,17 +80,17 @@ def _kernel_estimate() -> int | None:
             name, _, rest = line.partition(":")
             if name == "MemAvailable":
                 return 1024 * int(rest.split()[0])
-    with contextlib.suppress(OSError, ValueError, AttributeError):  # not Linux: all of it, as nobody says what is free
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # not Linux: all memory, as the free part is unknown
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 
 
 class _Files(NamedTuple):
-    """How a version of Linux control groups names its files."""
+    """File names of a version of Linux control groups."""
 
     limit: str
     usage: str
-    cache: str  # in memory.stat: what is given back when memory is short
+    cache: str  # in memory.stat: reclaimable memory
 
 
 _FILES = {
@@ -102,7 +102,7 @@ _FILES = {
 def control_group_free(
     mount: pathlib.Path = pathlib.Path("/sys/fs/cgroup"), own: pathlib.Path = pathlib.Path("/proc/self/cgroup")
 ) -> int | None:
-    """Bytes that this process's control groups, which containers are made of, still allow; None without a limit."""
+    """Bytes that this process's control groups (a container's limits) still allow; None without a limit."""
     bounds = []
     for version, folder in _group_folders(mount, own):
         files = _FILES[version]
@@ -114,7 +114,7 @@ def control_group_free(
 
 
 def _group_folders(mount: pathlib.Path, own: pathlib.Path) -> Iterator[tuple[int, pathlib.Path]]:
-    """(version, folder) of the process's group and all above it: the limits of each of them hold."""
+    """(version, folder) of the process's group and all its ancestors, whose limits all apply."""
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
     except OSError:
@@ -126,7 +126,7 @@ def _group_folders(mount: pathlib.Path, own: pathlib.Path) -> Iterator[tuple[int
             version, root = 1, mount / "memory"
         else:
             continue
-        # In a container the path may be one that only the host knows; the mount's root is its own group then.
+        # In a container the path may exist only on the host; then the root of the mount is the container's group.
         folder = root / path.lstrip("/")
         while folder != root:
             yield version, folder
@@ -138,35 +138,35 @@ def _group_folders(mount: pathlib.Path, own: pathlib.Path) -> Iterator[tuple[int
 
 
 def check_game(game: Any, name: str) -> None:
-    """Refuses a game of which the positions after all moves of one position do not fit into memory.
+    """Raises UserError for a game in which the successors of one position do not fit into memory.
 
-    Learners, greedy players and solvers hold these at the same time.
+    Learners, greedy players and solvers hold all of them at the same time.
     """
     try:
         spec, state = game.spec, jax.eval_shape(game.init)
         state_bytes, moves = tree_bytes(state), int(spec.num_moves)
-    except Exception:  # a game that is broken: what uses it, and the conformance kit before all, says how
+    except Exception:  # a broken game: its users, above all the conformance kit, report how it is broken
         return
     require(
         state_bytes * moves,
-        f"game {name!r} has {moves:,} moves and states of {text(state_bytes)}: what they lead to",
+        f"game {name!r} has {moves:,} moves and states of {text(state_bytes)}: the set of all successors",
         "choose a smaller game",
     )
 
 
 def num_operations(function: Any, *arguments: Any) -> int:
-    """Operations of a function as JAX traces it, those of inner functions and branches included."""
+    """Number of JAX operations of a function, including inner functions and branches."""
     return _count(jax.make_jaxpr(function)(*arguments).jaxpr)
 
 
 def _count(jaxpr: Any) -> int:
     parts = [part for equation in jaxpr.eqns for part in jax.tree.leaves(tuple(equation.params.values()))]
-    inner = [getattr(part, "jaxpr", part) for part in parts]  # of closed ones what they close
+    inner = [getattr(part, "jaxpr", part) for part in parts]  # unwraps closed jaxprs
     return len(jaxpr.eqns) + sum(_count(part) for part in inner if hasattr(part, "eqns"))
 
 
 def compile_warning(game: Any) -> str | None:
-    """A sentence for rules that take long to compile, such as loops in Python over a board; None for others."""
+    """A warning about rules that take long to compile, such as Python loops over a board; None for others."""
     state, move = jax.eval_shape(game.init), jax.ShapeDtypeStruct((), np.int32)
     count = num_operations(game.step, state, move) + num_operations(game.legal, state)
     seconds = count * OPERATION_SECONDS

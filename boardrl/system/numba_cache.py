@@ -1,8 +1,8 @@
 """Numba's cache of compiled code on disk, in sealed files (boardrl.system.sealed_files).
 
-Numba reads whatever lies in its files, so that one that is cut or garbled is an error at every start, and it does not
-sync what it writes. `install` gives it a class that does both, for all functions with `cache=True` that are made
-afterwards. Sealed files have names of their own: those that Numba wrote without it are left alone.
+Numba does not check its cache files, so a truncated or corrupt one causes an error at every start, and it does not sync
+what it writes. `install` replaces its cache class with one that does both, for all functions with `cache=True` that are
+defined afterwards. Sealed files have different names, so files that Numba wrote itself are left alone.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _unwritable = False
 
 
 class SealedFiles(caching.IndexDataCacheFile):
-    """The index of one function's compiled versions, and a file for each of them."""
+    """The index of one function's compiled versions, and one file for each of them."""
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         super().__init__(cache_path, f"{filename_base}.sealed", source_stamp)
 
     def save(self, key: Any, data: Any) -> None:
-        """Keeps the code compiled for a key; without room or rights to do so, it is compiled again next time."""
+        """Saves the code compiled for a key; if that fails, it will be compiled again next time."""
         try:
-            # The key is kept beside the data: two processes may have given one file to two keys.
+            # The key is stored with the data: two processes may have used one file for two keys.
             super().save(key, (key, data))
         except OSError as error:
             global _unwritable
             if not _unwritable:
                 _unwritable = True
                 reason = error.strerror or error
-                print(f"warning: compiled code cannot be kept in {self._cache_path!r}: {reason}", file=sys.stderr)
+                print(f"warning: compiled code cannot be saved in {self._cache_path!r}: {reason}", file=sys.stderr)
 
     def load(self, key: Any) -> Any:
         """The code compiled for a key; None if there is none."""
@@ -60,7 +60,7 @@ class SealedFiles(caching.IndexDataCacheFile):
         sealed_files.write(pathlib.Path(path), self._dump((self._version, self._source_stamp)) + self._dump(content))
 
     def _read(self, path: str) -> Any:
-        """What was written, if by this version of Numba for this source; else None."""
+        """The content of a file if this version of Numba wrote it for this source, else None."""
         content = sealed_files.read(pathlib.Path(path))
         if content is None:
             return None
@@ -71,5 +71,5 @@ class SealedFiles(caching.IndexDataCacheFile):
 
 
 def install() -> None:
-    """Seals the cache files of all functions that are made from now on."""
+    """Uses sealed cache files for all functions defined from now on."""
     caching.IndexDataCacheFile = SealedFiles  # type: ignore[misc]

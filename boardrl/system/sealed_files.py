@@ -1,7 +1,7 @@
-"""Cache files that end with a digest of their content: what is damaged is noticed when it is read, and made again.
+"""Cache files that end with a checksum of their content: a damaged file is detected when it is read, and rebuilt.
 
-Only for what can be made again at any time. Content is on the disk before its file appears under its name, so that a
-crash of the machine leaves no file that is cut short; a file that was damaged some other way counts as missing.
+Only for data that can be rebuilt at any time. The content is on the disk before the file gets its name, so a crash of
+the machine leaves no truncated file; a file damaged in some other way counts as missing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _warned = False
 
 
 def write(path: pathlib.Path, content: bytes) -> None:
-    """Replaces a file in one step; several processes may do so at once, and the last one wins."""
+    """Replaces a file atomically; if several processes do so at once, the last one wins."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -35,9 +35,9 @@ def write(path: pathlib.Path, content: bytes) -> None:
 
 
 def read(path: pathlib.Path) -> bytes | None:
-    """The content of a file; None if there is no such file, or, after a warning, none that can be trusted."""
+    """The content of a file; None if it is missing or, after a warning, damaged."""
     try:
-        if not path.is_file():  # to open a named pipe would wait for a writer
+        if not path.is_file():  # opening a named pipe would wait for a writer
             if path.is_symlink() or path.exists():
                 warn(path)
             return None
@@ -55,11 +55,11 @@ def read(path: pathlib.Path) -> bytes | None:
 
 
 def warn(path: pathlib.Path) -> None:
-    """Reports a damaged file on standard error, the first one of this process alone: damage seldom comes alone."""
+    """Reports a damaged file on standard error, only the first one in this process: there may be many."""
     global _warned
     if not _warned:
         _warned = True
-        print(f"warning: the cache file {str(path)!r} is damaged; it is made again, as are others", file=sys.stderr)
+        print(f"warning: the cache file {str(path)!r} is damaged; it and others will be rebuilt", file=sys.stderr)
 
 
 def _seal(content: bytes) -> bytes:

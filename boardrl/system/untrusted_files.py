@@ -1,4 +1,4 @@
-"""Files that somebody else may have written: links are not followed, sizes are checked before anything is read."""
+"""Reading untrusted files: links are not followed, and sizes are checked before anything is read."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Any, NoReturn
 
 
 class Refused(OSError):
-    """A file that is not opened; `strerror` says why."""
+    """Raised for a file that is unsafe to open; `strerror` says why."""
 
     def __init__(self, reason: str, path: pathlib.Path) -> None:
         super().__init__(errno.EINVAL, reason, str(path))
 
 
 def open_file(path: pathlib.Path, flags: int = os.O_RDONLY, *, follow: bool = False) -> int:
-    """A descriptor of a regular file; OSError if there is none.
+    """Opens a regular file and returns its descriptor; raises OSError for anything else.
 
-    A file that is opened for writing may have no second name: under that it could be a file of the user's.
+    A file opened for writing must not have a second hard link, which could be one of the user's own files.
 
     Args:
-      flags: as of `os.open`.
-      follow: whether the file may be a symbolic link, as where the user has typed its path.
+      flags: as in `os.open`.
+      follow: whether the file may be a symbolic link, as for a path that the user typed.
     """
     try:
-        # Without O_NONBLOCK a pipe without a writer would be waited for.
+        # Without O_NONBLOCK, opening a pipe would wait for a writer.
         descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW), 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP and not follow:
@@ -42,7 +42,7 @@ def open_file(path: pathlib.Path, flags: int = os.O_RDONLY, *, follow: bool = Fa
         if not stat.S_ISREG(found.st_mode):
             raise Refused("it is not a regular file", path)
         if flags & (os.O_WRONLY | os.O_RDWR) and found.st_nlink > 1:
-            raise Refused("it is a hard link to a file that has another name too; copy the run first", path)
+            raise Refused("it is a file with several hard links; copy the run first", path)
     except Refused:
         os.close(descriptor)
         raise
@@ -50,12 +50,12 @@ def open_file(path: pathlib.Path, flags: int = os.O_RDONLY, *, follow: bool = Fa
 
 
 def open_binary(path: pathlib.Path, *, follow: bool = False) -> io.BufferedReader:
-    """A regular file for reading."""
+    """Opens a regular file for reading."""
     return open(open_file(path, follow=follow), "rb")
 
 
 def read(path: pathlib.Path, *, most: int, follow: bool = False) -> bytes:
-    """All bytes of a regular file of at most so many; OSError if it is another."""
+    """The content of a regular file of at most `most` bytes; raises OSError for anything else."""
     with open_binary(path, follow=follow) as file:
         if (size := os.fstat(file.fileno()).st_size) > most:
             raise Refused(f"it has {size:,} bytes, expected at most {most:,}", path)
@@ -66,12 +66,12 @@ def read(path: pathlib.Path, *, most: int, follow: bool = False) -> bytes:
 
 
 def read_json(path: pathlib.Path, *, most: int, follow: bool = False) -> Any:
-    """What `parse` gives for a file of at most so many bytes."""
+    """Parses a JSON file of at most `most` bytes."""
     return parse(read(path, most=most, follow=follow))
 
 
 def parse(data: bytes) -> Any:
-    """JSON as the standard has it: all numbers finite. ValueError for anything else, too deep a nesting included."""
+    """Parses standard JSON, with finite numbers only; raises ValueError for anything else, and for too deep nesting."""
     try:
         return json.loads(data, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
@@ -79,7 +79,7 @@ def parse(data: bytes) -> Any:
 
 
 def is_folder(path: pathlib.Path) -> bool:
-    """Whether a path is a directory itself, and no link to one."""
+    """Whether a path is a directory and not a link to one."""
     try:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
@@ -92,7 +92,7 @@ def is_link(path: pathlib.Path) -> bool:
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _finite(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Processes that work for this one, and end with it however it ends."""
+"""Worker processes, which end with their parent process however it ends."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 
 from boardrl.errors import UserError
 
-SIGNALS = {signal.SIGINT, signal.SIGTERM}  # that may reach all processes of a command: its own process handles them
+SIGNALS = {signal.SIGINT, signal.SIGTERM}  # may reach all processes of a command; only the parent handles them
 
-# The first code of a worker, before it imports anything large. Linux kills it when its parent dies, whatever it is at;
-# elsewhere a thread watches the connection, which needs Python's lock (and so waits for code that holds it).
-# Handlers that do nothing, not SIG_IGN, which programs that a worker starts would inherit.
+# The first code that a worker runs, before any large import. On Linux the kernel kills it when its parent dies;
+# elsewhere a thread watches the connection, which needs the GIL (and so waits for code that holds it).
+# The handlers do nothing; SIG_IGN would be inherited by programs that a worker starts.
 BOOT = """
 import os, signal, sys
 fd, parent = map(int, sys.argv[1:])
@@ -52,7 +52,7 @@ _running: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 class Worker:
-    """A process that calls a function with its end of a connection, over which only JSON travels, never a pickle.
+    """A process that calls a function with its end of a connection; messages are JSON, never pickles.
 
     On Linux it also ends with the thread that started it.
 
@@ -71,7 +71,7 @@ class Worker:
                 _running.add(self)
         except OSError as error:
             self.connection.close()
-            raise UserError(f"no further process can be started: {error.strerror}; use fewer processes") from error
+            raise UserError(f"cannot start another process: {error.strerror}; use fewer processes") from error
         self.send([[str(place) for place in sys.path], module, name])
 
     @property
@@ -79,19 +79,19 @@ class Worker:
         return self._process.pid
 
     def send(self, message: Any) -> None:
-        """Sends what JSON can hold; to a worker that has died nothing, as `receive` will tell."""
+        """Sends a JSON value; does nothing if the worker has died, which `receive` will report."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send_bytes(json.dumps(message).encode())
 
     def receive(self) -> Any:
-        """Waits for a message; EOFError if the worker has died, in the midst of one perhaps."""
+        """Waits for a message; raises EOFError if the worker has died, even in the middle of one."""
         try:
             return json.loads(self.connection.recv_bytes())
         except OSError as error:
             raise EOFError from error
 
     def how_it_ended(self) -> str:
-        """Words for the end of a worker that has died: 'was killed by SIGKILL', 'ended with exit code 3'."""
+        """How a dead worker ended: 'was killed by SIGKILL', 'ended with exit code 3'."""
         code = self._process.wait()
         if code >= 0:
             return f"ended with exit code {code}"
@@ -100,11 +100,11 @@ class Worker:
         return f"was killed by signal {-code}"
 
     def kill(self) -> None:
-        """Ends the process at once, whatever it is at."""
+        """Kills the process."""
         self._process.kill()
 
     def close(self) -> None:
-        """Ends the process and waits until it is gone."""
+        """Kills the process and waits for its end."""
         self.kill()
         self.connection.close()
         self._process.wait()
@@ -119,7 +119,7 @@ def kill_all() -> None:
 
 @contextlib.contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Holds SIGNALS back from a process that starts meanwhile until it has handlers; this one gets them afterwards."""
+    """Blocks SIGNALS until the end of the block, so that a process started inside can install its handlers first."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

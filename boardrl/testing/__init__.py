@@ -1,4 +1,4 @@
-"""The conformance kit: `check_game(game)` holds a game to every promise of the protocol."""
+"""The conformance kit: `check_game(game)` checks a game against every promise of the protocol."""
 
 from boardrl.testing.check import check_game, examine, variants
 from boardrl.testing.play import replay

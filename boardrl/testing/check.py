@@ -1,4 +1,4 @@
-"""`check_game`: every property of the table, over random play and Hypothesis-drawn moves."""
+"""`check_game`: checks every property of the table, on random games and on moves that Hypothesis draws."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from boardrl.testing.report import (
 from boardrl.testing.sampled import ON_SAMPLES, gather
 from boardrl.testing.states import AT_EVERY_STATE, observation_bounded
 
-SAMPLES = 64  # states that are looked at closely, and from which Hypothesis goes on
-LITTLE = 0.25  # share of the declared range of returns, below which there is a note
-MOST_PLAYERS = 8  # tried by `variants`
+SAMPLES = 64  # states that get the slower checks, and from which Hypothesis continues
+LITTLE = 0.25  # fraction of the declared range of returns below which the report has a note
+MOST_PLAYERS = 8  # largest number of players that `variants` tries
 
 
 def games_end_within_max_steps(game: Game[Any], chunk: Chunk) -> Verdict:
@@ -47,10 +47,10 @@ def games_end_within_max_steps(game: Game[Any], chunk: Chunk) -> Verdict:
     return Verdict(over | late[:, None], over)
 
 
-# What must hold over whole random games and is judged on the host, [T, B] nodes at a time.
+# Properties of whole random games, checked on the host, [T, B] nodes at a time.
 OVER_GAMES: tuple[Callable[[Game[Any], Chunk], Verdict], ...] = (games_end_within_max_steps,)
 
-# What must hold wherever play goes.
+# Properties of every state.
 IN_PLAY: tuple[Callable[..., Verdict], ...] = (*AT_EVERY_STATE, *OVER_GAMES)
 
 # The table: a property is a function; its name is the function's, its promise the docstring's first line.
@@ -60,12 +60,12 @@ PROPERTIES: tuple[Callable[..., Any], ...] = (*DECLARED, *IN_PLAY, *ON_SAMPLES, 
 def check_game(
     game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50, make_player: MakePlayer | None = None
 ) -> Report:
-    """Holds a game to every promise of the protocol, or raises ConformanceError naming the first broken one.
+    """Checks a game against every promise of the protocol; raises ConformanceError naming the first broken one.
 
     Args:
-      games: random games played, from the first state to the end.
-      seed: of the random games and of what Hypothesis draws; the same seed checks the same states.
-      examples: sequences of moves that Hypothesis draws.
+      games: number of random games, from the first state to the end.
+      seed: seed of the random games and of Hypothesis; the same seed checks the same states.
+      examples: number of move sequences that Hypothesis draws.
       make_player: makes the players of `named_players`; without it they are not checked.
     """
     for report in _stages(game, games=games, seed=seed, examples=examples, make_player=make_player):
@@ -77,7 +77,7 @@ def check_game(
 def examine(
     game: Game[Any], *, games: int = 64, seed: int = 0, examples: int = 50, make_player: MakePlayer | None = None
 ) -> Report:
-    """As `check_game`, but goes on after a failure as far as it can and never raises ConformanceError."""
+    """Like `check_game`, but continues after a failure as far as possible and never raises ConformanceError."""
     *_, report = _stages(game, games=games, seed=seed, examples=examples, make_player=make_player)
     found = {finding.name for finding in report.findings}
     unchecked = (Finding(name_of(p), promise_of(p), None, checked=False) for p in PROPERTIES if name_of(p) not in found)
@@ -85,7 +85,7 @@ def examine(
 
 
 def variants(game: Game[Any]) -> list[Game[Any]]:
-    """The same game for every player count it accepts, or itself alone if it has no option `players`."""
+    """The game for every player count that it accepts, or only itself if it has no option `players`."""
     if "players" not in {option.name for option in options.of_dataclass(type(game))}:
         return [game]
     accepted = []
@@ -100,7 +100,7 @@ def variants(game: Game[Any]) -> list[Game[Any]]:
 def _stages(
     game: Game[Any], *, games: int, seed: int, examples: int, make_player: MakePlayer | None
 ) -> Iterator[Report]:
-    """The report after each stage: what is declared, what play shows, what samples show, what host code says."""
+    """The report after each stage: declarations, play, sampled states, host code."""
     if games < 1 or examples < 1:
         raise UserError(f"games={games} and examples={examples} cannot be checked; expected at least 1 of each")
     if seed < 0:
@@ -158,13 +158,13 @@ def _ask(check: Callable[..., int | None], *arguments: Any) -> Finding:
 
 
 class Tally:
-    """Counts the states at which each property was seen to hold, and keeps the shortest way to a failure."""
+    """Counts the states at which each property held, and keeps the shortest path to a failure."""
 
     def __init__(self, game: Game[Any]) -> None:
         self._game = game
         self._states = {name_of(check): 0 for check in IN_PLAY}
         self._failures: dict[str, Failure] = {}
-        self._returns: list[float] = []  # the least and the most of each chunk, where they count
+        self._returns: list[float] = []  # minimum and maximum of the returns of each chunk
         self.seen = 0
 
     @property
@@ -172,7 +172,7 @@ class Tally:
         return not self._failures
 
     def add(self, chunk: Chunk) -> bool:
-        """Takes a chunk's verdicts in and says whether they are clean."""
+        """Adds a chunk's verdicts; returns whether none failed."""
         self.seen += int(chunk.counted.sum())
         self._see_returns(chunk)
         clean = True
@@ -191,7 +191,7 @@ class Tally:
             self._returns += [float(returns.min()), float(returns.max())]
 
     def notes(self) -> tuple[str, ...]:
-        """Whether returns use little of the range that the spec declares."""
+        """A note if the returns use little of the range that the spec declares."""
         spec = self._game.spec
         low, high = min(self._returns, default=math.nan), max(self._returns, default=math.nan)
         share = (high - low) / max(spec.max_return - spec.min_return, 1e-30)
@@ -199,8 +199,8 @@ class Tally:
             return ()
         return (
             f"the returns seen lie between {low:g} and {high:g}, {share:.0%} of the declared range from "
-            f"{spec.min_return:g} to {spec.max_return:g}; if the rules allow no others, declare min_return and "
-            "max_return as tightly as they do: values are learned and searched as parts of that range",
+            f"{spec.min_return:g} to {spec.max_return:g}; if the rules allow no others, declare a min_return and "
+            "max_return that fit them tightly: values are learned and searched as fractions of that range",
         )
 
     def _keep(self, name: str, chunk: Chunk, wrong: np.ndarray) -> None:

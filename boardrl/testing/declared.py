@@ -1,4 +1,4 @@
-"""What must hold of a game as a whole, before any move: its spec, its options and its types."""
+"""Properties of a game as a whole, before any move: its spec, its options and its types."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from boardrl.testing.features import features_as_declared
 from boardrl.testing.node import difference, look, rotation, strategies, type_difference, type_text
 from boardrl.testing.report import Broken, one_line
 
-EAGER_STEPS = 6  # moves that are made twice, one operation after the other
+EAGER_STEPS = 6  # moves made twice without jit
 PROTOCOL = ("init", "actor", "legal", "chance", "step", "returns", "observe")
 
 
 def spec_is_sane(game: Game[Any]) -> None:
-    """The spec has a snake_case name, sizes that are possible and returns that can add up."""
+    """The spec has a snake_case name, possible sizes, and a return range that allows `return_sum`."""
     spec = game.spec
     if not isinstance(spec, Spec):
         raise Broken(f"spec is {type(spec).__name__}, expected boardrl.game.Spec")
@@ -44,13 +44,13 @@ def spec_is_sane(game: Game[Any]) -> None:
     if total is not None and not low * players - 1e-6 <= total <= high * players + 1e-6:
         raise Broken(f"spec.return_sum is {total!r}, out of reach of {players} returns in [{low}, {high}]")
     if game.spec != spec:
-        raise Broken(f"spec changes from one reading to the next, from {spec} to {game.spec}")
+        raise Broken(f"spec changes between two reads, from {spec} to {game.spec}")
 
 
 def game_is_a_value(game: Game[Any]) -> None:
     """A game is a frozen dataclass that equals its copy and the game made from its description."""
     if not dataclasses.is_dataclass(game):
-        raise Broken(f"{type(game).__name__} is no dataclass; compiled code is found again by a game's options")
+        raise Broken(f"{type(game).__name__} is not a dataclass; compiled code is cached by a game's options")
     if not type(game).__dataclass_params__.frozen:
         raise Broken(f"{type(game).__name__} is a dataclass that is not frozen; write @dataclass(frozen=True)")
     try:
@@ -68,7 +68,7 @@ def game_is_a_value(game: Game[Any]) -> None:
         if twin != game:
             raise Broken(f"{name} is not equal to the game; two games with the same options must be")
         if hash(twin) != number:
-            raise Broken(f"{name} has another hash than the game; two games with the same options must have one")
+            raise Broken(f"{name} and the game have different hashes; games with the same options must have one")
     place = f"{type(game).__module__}:{type(game).__qualname__}"
     names = {point.name for point in entry_points.of(registry.GROUP) if point.value == place}
     if names and game.spec.name not in names:
@@ -129,7 +129,7 @@ def types_are_stable(game: Game[Any]) -> None:
 
 
 def members_are_pure(game: Game[Any]) -> None:
-    """Each member gives the same twice, leaves its input alone and keeps nothing of it."""
+    """Each member is pure: called twice it gives the same result, and it neither changes nor stores its input."""
     state = game.init()
     for _ in range(EAGER_STEPS):
         before = jax.tree.map(np.array, state)
@@ -145,7 +145,7 @@ def members_are_pure(game: Game[Any]) -> None:
 
 
 class Member(NamedTuple):
-    """A function of the game, arguments that fit it, and what it is declared to return."""
+    """A function of the game, example arguments, and its declared return type."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -155,7 +155,7 @@ class Member(NamedTuple):
 
 
 def members(game: Game[Any]) -> dict[str, Member]:
-    """Every function of a state that the game offers."""
+    """All functions of a state that the game has."""
     spec, state, zero = game.spec, game.init(), jnp.int32(0)
     table = {
         "actor": Member(game.actor, (state,), "int32", ()),

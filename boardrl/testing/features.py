@@ -1,4 +1,4 @@
-"""What must hold of what a game offers to evaluations and as players: features, weights, players with names."""
+"""Properties of a game's features, weights and named players."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from boardrl.testing.report import Broken, entry_text, one_line, state_text
 from boardrl.values import linear, weight_file
 from boardrl.values.linear import FeatureSet
 
-MakePlayer = Callable[[str, Game[Any]], Any]  # raises UserError for a text that no player has
+MakePlayer = Callable[[str, Game[Any]], Any]  # raises UserError for the text of an unknown player
 
 
 def feature_sets(game: Game[Any]) -> dict[str, FeatureSet]:
-    """Every set of features that a game offers, by what a user calls it."""
+    """All feature sets of a game, by the name that a user types."""
     named: Mapping[str, FeatureSet] = getattr(game, "feature_sets", {})
     sets = {f"feature_sets[{name!r}]": linear.find(game, name) for name in named}
     return {"features": linear.find(game), **sets} if hasattr(game, "features") else sets
 
 
 def features_as_declared(game: Game[Any]) -> None:
-    """Features are [F] float32 with F names and F finite weights, where it gives them, also in its files of weights."""
+    """Features are [F] float32 with, if given, F names and F finite weights, also in the game's weight files."""
     for field in ("feature_names", "feature_weights"):
         if getattr(game, field, ()) and not hasattr(game, "features"):
             raise Broken(f"it has {field} but no features")
@@ -53,7 +53,7 @@ def features_as_declared(game: Game[Any]) -> None:
 
 
 def features_are_finite(game: Game[Any], evidence: Any) -> int:
-    """What every set of features gives every player is finite."""
+    """All features are finite, for every player."""
     sets = feature_sets(game)
     if not sets:
         return 0
@@ -93,7 +93,7 @@ def named_players_can_be_made(game: Game[Any], make: MakePlayer | None) -> int:
 
 
 def observation_out_of_bounds(observations: np.ndarray) -> str:
-    """The first entry of [P, *obs_shape] that is not in [-1, 1], in words."""
+    """A description of the first entry of [P, *obs_shape] that is not in [-1, 1]."""
     wrong = np.argwhere(~((observations >= -1) & (observations <= 1)))
     seat, *index = wrong[0].tolist()
     more = f", as are {len(wrong) - 1:,} more entries" if len(wrong) > 1 else ""

@@ -1,4 +1,4 @@
-"""The compiled rules of a game against its rules in JAX, over as many random games as one likes."""
+"""Comparison of a game's compiled rules with its rules in JAX, over any number of random games."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ CHUNK = 1 << 13  # positions compared at once
 
 
 class Agreement(NamedTuple):
-    """How much was compared, and what differed."""
+    """The amount compared, and the differences found."""
 
     steps: int
     rolls: int
     games: int
-    differences: dict[str, int]  # positions that differ, by function
+    differences: dict[str, int]  # number of positions that differ, by function
 
 
 def compare(game: Game[Any], *, num_rolls: int, seed: int, bar: progress.Bar | None = None) -> Agreement:
-    """Plays at random on the compiled rules and asks the rules in JAX about every position and every move.
+    """Plays random games with the compiled rules and compares every position and move with the rules in JAX.
 
-    In a game without chance the steps are counted in place of the rolls.
+    In a game without chance, `num_rolls` counts steps in place of rolls.
     """
     facet = host.of(game)
     kernel = host.specialise(random_games, facet)
@@ -53,7 +53,7 @@ def compare(game: Game[Any], *, num_rolls: int, seed: int, bar: progress.Bar | N
 
 @functools.partial(jax.jit, static_argnames="game")
 def _look(game: Game[Any], states: Any, moves: Array) -> Node:
-    """[N] nodes, but for what host code has no part in."""
+    """[N] nodes, without the fields that host code does not compute."""
 
     def one(state: Any, move: Array) -> Node:
         return look(game, state, move, batch_players=True)._replace(logits={}, rotated=None)

@@ -1,6 +1,6 @@
-"""What must hold of a game's host code: compiled scalar functions that say what the rules in JAX say.
+"""Properties of a game's host code: compiled scalar functions that agree with the rules in JAX.
 
-The conformance kit asks it of the games that it plays anyway; boardrl/testing/host_check.py of millions of positions.
+The conformance kit checks them on its random games; boardrl/testing/host_check.py on millions of positions.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def host_code_equals_jax(game: Game[Any], chunks: Iterable[Chunk]) -> int:
 
 
 def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
-    """For each function of the facet, [N] bool: whether it says what each of [N] nodes says.
+    """For each function of the facet, [N] bool: whether it agrees with each of [N] nodes.
 
-    What runs in JAX anyway is not asked.
+    Functions that run in JAX anyway are not compared.
     """
     number, spec = len(nodes.actor), facet.game.spec
     rows, work = facet.row(nodes.state), facet.work()
@@ -55,7 +55,7 @@ def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
     actors, masks = np.zeros(number, np.int64), facet.mask(number)
     probs, returns = (np.zeros((number, size), np.float32) for size in (spec.num_outcomes, spec.num_players))
     seen = np.zeros((number, spec.num_players, facet.module.OBS_SIZE), np.float32)
-    after = np.full_like(rows, 2**64 - 1)  # what a step leaves unwritten must not pass for right
+    after = np.full_like(rows, 2**64 - 1)  # words that a step does not write must not look correct
 
     def actor(n: int) -> None:
         actors[n] = facet.actor(rows[n], work)
@@ -88,7 +88,7 @@ def agreement(facet: host.Facet, nodes: Node) -> dict[str, np.ndarray]:
     first = facet.rows()
     facet.init(first)
     agree["init"] = np.full(number, bool(_same_states(facet.state(first[None]), _batch(facet.game.init())).all()))
-    # Equal rows have equal keys, and of 64 bits it takes billions of rows before two share one by chance.
+    # Equal rows have equal keys, and with 64 bits a collision by chance takes billions of rows.
     _, which_row = np.unique(rows, axis=0, return_inverse=True)
     _, which_key = np.unique([facet.key(row) for row in rows], return_inverse=True)
     pairs = len(np.unique(np.stack([which_row.reshape(-1), which_key]), axis=1).T)
@@ -101,7 +101,7 @@ def _batch(state: Any) -> Any:
 
 
 def _same(got: np.ndarray, want: Any) -> np.ndarray:
-    """[N] bool: equal, floats up to rounding."""
+    """[N] bool: whether entries are equal, floats up to rounding."""
     want = np.asarray(want).reshape(got.shape)
     equal = got == want
     if want.dtype.kind == "f" and not equal.all():

@@ -1,4 +1,4 @@
-"""All that a game says about one state, and what a property says about that."""
+"""All answers of a game about one state, and a property's verdict on them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jax import Array
 from boardrl.game import Game
 from boardrl.testing.report import SHOWN, entry_text
 
-TOLERANCE = 1e-5  # of float32 numbers that were computed in two ways, or add up to a promised one
+TOLERANCE = 1e-5  # for float32 numbers computed in two ways, and for sums
 
 
 class Node(NamedTuple):
-    """One state, a move from it, and the answers of every member of the game; in JAX or, once played, in numpy."""
+    """One state, a move from it, and the answers of every member of the game; in JAX or, after play, in numpy."""
 
     state: Any
     move: Any  # [] int32
@@ -28,21 +28,21 @@ class Node(NamedTuple):
     observations: Any  # [P, *obs_shape], as each player sees the state
     logits: dict[str, Any]  # [A] of each scripted strategy
     after: Any  # the state after the move
-    rotated: Any  # the state with every seat's part given to the next; None where the game offers no `rotate`
+    rotated: Any  # the state after `rotate`; None if the game has no `rotate`
 
 
 class Verdict(NamedTuple):
-    """Whether a property says anything about a state, and whether it holds there."""
+    """Whether a property applies to a state, and whether it holds there."""
 
     applies: Any  # bool
     holds: Any  # bool
 
 
 def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False) -> Node:
-    """Asks a game everything about one state.
+    """Calls every member of a game on one state.
 
     Args:
-      batch_players: observe by one `jax.vmap` over the players, which compiles faster than one after the other.
+      batch_players: observe by one `jax.vmap` over the players, which compiles faster than a loop.
     """
     rotate = rotation(game)
     players = jnp.arange(game.spec.num_players)
@@ -65,32 +65,32 @@ def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False)
 
 
 def rotation(game: Game[Any]) -> Callable[[Any], Any] | None:
-    """The game's `rotate`, if it offers one."""
+    """The game's `rotate`, if it has one."""
     return getattr(game, "rotate", None)
 
 
 def strategies(game: Game[Any]) -> dict[str, Callable[..., Array]]:
-    """The game's scripted strategies, if it offers any."""
+    """The game's scripted strategies, if it has any."""
     return getattr(game, "strategies", {})
 
 
 def same(one: Any, other: Any) -> Any:
-    """[] bool: all leaves alike to the last bit, but that -0 is 0 and NaN is NaN."""
+    """[] bool: whether all leaves are equal bit for bit, except that -0 equals 0 and NaN equals NaN."""
     return _all_leaves(same_entries, one, other)
 
 
 def same_entries(a: Any, b: Any) -> Any:
-    """[...] bool of two arrays of one shape, as in `same`."""
+    """[...] bool: `same` by entry, for two arrays of one shape."""
     return (a == b) | ((a != a) & (b != b))
 
 
 def close(one: Any, other: Any) -> Any:
-    """[] bool: all leaves alike, floats up to rounding: compilers may reorder their arithmetic."""
+    """[] bool: whether all leaves are equal, floats up to rounding: compilers may reorder their arithmetic."""
     return _all_leaves(close_entries, one, other)
 
 
 def close_entries(a: Any, b: Any) -> Any:
-    """[...] bool of two arrays of one shape, as in `close`."""
+    """[...] bool: `close` by entry, for two arrays of one shape."""
     if not jnp.issubdtype(a.dtype, jnp.floating):
         return a == b
     both_nan = (a != a) & (b != b)
@@ -98,7 +98,7 @@ def close_entries(a: Any, b: Any) -> Any:
 
 
 def _all_leaves(alike: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """Operators only, so that numpy arrays stay numpy and are compared without a compiler."""
+    """Uses operators only, so that numpy arrays are compared in numpy, without compilation."""
     holds: Any = True
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
         holds = alike(a, b).all() & holds
@@ -106,7 +106,7 @@ def _all_leaves(alike: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
 
 
 def difference(one: Any, other: Any, names: tuple[str, str], *, rounding: bool = False) -> str | None:
-    """Where two trees of arrays differ in structure, shape, dtype or value, in words; None where they do not."""
+    """Describes the first difference of two trees in structure, shape, dtype or value; None if they are equal."""
     if (change := _structure_difference(one, other, names)) is not None:
         return change
     for (path, a), b in zip(jax.tree_util.tree_leaves_with_path(one), jax.tree.leaves(other), strict=True):
@@ -124,7 +124,7 @@ def difference(one: Any, other: Any, names: tuple[str, str], *, rounding: bool =
 
 
 def type_difference(one: Any, other: Any, names: tuple[str, str]) -> str | None:
-    """Where two trees differ in structure, shape, dtype or weak type, in words; None where they do not."""
+    """Describes the first difference of two trees in structure, shape, dtype or weak type; None if there is none."""
     first, second = types_of(one), types_of(other)
     if (change := _structure_difference(first, second, names)) is not None:
         return change

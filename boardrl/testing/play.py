@@ -1,4 +1,4 @@
-"""Playing games under examination: at random, and by moves that Hypothesis draws and shrinks."""
+"""Play for the conformance kit: random games, and moves that Hypothesis draws and shrinks."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from boardrl.play.rollout import sample
 from boardrl.testing import states
 from boardrl.testing.node import Node, Verdict, look
 
-CHUNK_STEPS = 32  # T: moves played between two looks at the outcome
-DRAWS = 1 << 24  # a drawn move is one of so many equal parts of [0, 1): all that float32 can tell apart
-# Hypothesis likes to draw integers that it finds in the sources of the modules that happen to be imported. Up here
-# there are none, so that the same seed draws the same moves everywhere.
+CHUNK_STEPS = 32  # T: moves between two checks of the verdicts
+DRAWS = 1 << 24  # a drawn move is one of this many equal parts of [0, 1): the resolution of float32
+# Hypothesis prefers integers that it finds in the sources of imported modules. There are none this large, so that the
+# same seed draws the same moves everywhere.
 FAR = 3 << 39
 
 
 class Chunk(NamedTuple):
-    """T steps of B games: every node, and what each property says about it."""
+    """T steps of B games: every node, and the verdict of each property on it."""
 
     nodes: Node  # [T, B] numpy
     verdicts: dict[str, Verdict]  # [T, B] numpy
-    counted: np.ndarray  # [T, B] bool: each terminal state once, however many moves are tried on it
-    first: int  # how many steps were made before the first row
-    prefix: Callable[[int], list[int]]  # the moves that one game made before the first row
+    counted: np.ndarray  # [T, B] bool: counts a terminal state once, however many moves are tried on it
+    first: int  # number of steps before the first row
+    prefix: Callable[[int], list[int]]  # the moves of one game before the first row
 
     def path(self, step: int, lane: int) -> list[int]:
-        """The moves from `init` to a node; what is tried on a finished game is no move."""
+        """The moves from `init` to a node, without those tried on a finished game."""
         made = self.nodes.actor[:step, lane] != TERMINAL
         return self.prefix(lane) + self.nodes.move[:step, lane][made].tolist()
 
@@ -47,7 +47,7 @@ class Chunk(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A node that was reached in random play, and the moves to it."""
+    """A node reached in random play, and the moves to it."""
 
     moves: list[int]
     node: Node  # numpy
@@ -55,11 +55,11 @@ class Sample(NamedTuple):
 
 @functools.partial(jax.jit, static_argnames="game")
 def play(game: Game[Any], state: Any, draws: Array, weighted: Array) -> tuple[Any, tuple[Node, dict[str, Verdict]]]:
-    """Plays [T, B] drawn moves from [B] states and asks every property at every step; a finished game waits.
+    """Plays [T, B] drawn moves from [B] states and checks every property at every step; finished games stay as is.
 
     Args:
-      draws: [T, B] float32 in [0, 1), the place of each move among the possible ones.
-      weighted: [] bool: outcomes are drawn by their probabilities; else all possible ones alike.
+      draws: [T, B] float32 in [0, 1), the position of each move among the possible ones.
+      weighted: [] bool: draw outcomes by their probabilities; else uniformly among the possible ones.
     """
 
     def visit(state: Any, draw: Array) -> tuple[Any, tuple[Node, dict[str, Verdict]]]:
@@ -70,7 +70,7 @@ def play(game: Game[Any], state: Any, draws: Array, weighted: Array) -> tuple[An
 
 
 def pick(game: Game[Any], state: Any, draw: Array, weighted: Array) -> Array:
-    """[] int32: a legal action, a possible outcome or, where the game is over, any move at all."""
+    """[] int32: a legal action, a possible outcome or, if the game is over, any move at all."""
     actor = game.actor(state)
     move = sample(game.legal(state).astype(jnp.float32), draw)
     if game.spec.num_outcomes:
@@ -106,7 +106,7 @@ def random_play(game: Game[Any], *, games: int, seed: int) -> Iterator[Chunk]:
 def _advance(
     game: Game[Any], state: Any, draws: np.ndarray, made: list[np.ndarray], over: np.ndarray
 ) -> tuple[Any, Chunk]:
-    """One chunk of random play, and its moves added to those `made`, with -1 for what is no move."""
+    """One chunk of random play, and `made` with its moves appended, -1 where no move was made."""
     state, (nodes, verdicts) = play(game, state, draws, np.True_)
     nodes, verdicts = jax.tree.map(np.asarray, (nodes, verdicts))
     terminal, past = nodes.actor == TERMINAL, list(made)
@@ -121,7 +121,7 @@ def _advance(
 
 
 def drawn_play(game: Game[Any], starts: Sequence[Any], draws: Sequence[float]) -> Chunk:
-    """At most CHUNK_STEPS drawn moves from each of the states, all possible outcomes alike."""
+    """At most CHUNK_STEPS drawn moves from each of the states, with outcomes drawn uniformly."""
     state = jax.tree.map(lambda *leaves: np.stack(leaves), *starts)
     rows = np.zeros((CHUNK_STEPS, len(starts)), np.float32)
     rows[: len(draws)] = np.asarray(draws, np.float32)[:, None]
@@ -133,7 +133,7 @@ def drawn_play(game: Game[Any], starts: Sequence[Any], draws: Sequence[float]) -
 
 
 def require_hypothesis() -> Any:
-    """The package that draws moves; imported late, as most commands do without it."""
+    """Imports Hypothesis; imported late because most commands do not need it."""
     try:
         return importlib.import_module("hypothesis")
     except ImportError:
@@ -143,7 +143,7 @@ def require_hypothesis() -> Any:
 def hypothesis_play(
     game: Game[Any], starts: Sequence[Sample], see: Callable[[Chunk], bool], *, examples: int, seed: int
 ) -> None:
-    """Shows `see` the moves that Hypothesis draws, the same ones from every start, and shrinks what it refuses."""
+    """Passes `see` the moves that Hypothesis draws, the same ones from every start, and shrinks those it rejects."""
     hypothesis = require_hypothesis()
     st = hypothesis.strategies
 
@@ -172,7 +172,7 @@ def hypothesis_play(
 
 
 class _Refused(Exception):
-    """Tells Hypothesis that there is something to shrink."""
+    """Raised to make Hypothesis shrink an example."""
 
 
 def broken(verdict: Verdict) -> np.ndarray:
@@ -181,14 +181,14 @@ def broken(verdict: Verdict) -> np.ndarray:
 
 
 class Collector:
-    """Picks samples of every kind of node (each seat's decisions, chance, the end) out of passing chunks."""
+    """Collects samples of every kind of node (each seat's decisions, chance, terminal) from chunks of play."""
 
     def __init__(self, *, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
         self._kinds: dict[int, dict[tuple[int, ...], Sample]] = defaultdict(dict)  # by the moves to them
 
     def see(self, chunk: Chunk) -> None:
-        # Many of the first steps, few of each later chunk: a long game shall not fill the memory.
+        # Many of the first steps, few of each later chunk, so that a long game does not fill the memory.
         most = 1 + 32 * CHUNK_STEPS // (CHUNK_STEPS + chunk.first)
         actor = chunk.nodes.actor
         for kind in np.unique(actor):
@@ -198,7 +198,7 @@ class Collector:
                 self._kinds[int(kind)].setdefault(tuple(sample.moves), sample)
 
     def samples(self, most: int) -> list[Sample]:
-        """One kind after the other in turn, beginning with the first state if it was seen."""
+        """At most `most` samples, round-robin over the kinds, beginning with the initial state if it was seen."""
         kinds = [list(self._kinds[kind].values()) for kind in sorted(self._kinds)]
         decks = [[kind[i] for i in self._rng.permutation(len(kind))] for kind in kinds]
         mixed = [deck[i] for i in range(max(map(len, decks))) for deck in decks if i < len(deck)]
@@ -206,7 +206,7 @@ class Collector:
 
 
 def replay(game: Game[Any], moves: Sequence[int]) -> Any:
-    """The state after these moves from the first one, as a ConformanceError lists them."""
+    """The state after these moves from the initial one; a ConformanceError lists such moves."""
     state = game.init()
     for move in moves:
         state = game.step(state, jnp.int32(move))

@@ -1,4 +1,4 @@
-"""What a check found: one finding a property, and the error that names a broken one."""
+"""The report of a check: one finding per property, and the error that names a broken one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from boardrl import registry
 from boardrl.game import Game
 
-SHOWN = 24  # entries of a list in a message, half of them from its end; `Failure.moves` has all moves
+SHOWN = 24  # entries of a long list in a message, half of them from its end; `Failure.moves` has all moves
 
 
 class Failure(NamedTuple):
-    """How a property was seen to be broken."""
+    """How a property failed."""
 
     what: str
-    moves: tuple[int, ...] | None = None  # from `init` to the state; None where no state is concerned
-    where: str = ""  # the state in words
+    moves: tuple[int, ...] | None = None  # from `init` to the state; None if no state is involved
+    where: str = ""  # the state as text
 
     def __str__(self) -> str:
         if self.moves is None:
@@ -28,13 +28,13 @@ class Failure(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One property of one game."""
+    """The result of checking one property of one game."""
 
     name: str
     promise: str
-    states: int | None  # how many states were compared; None for what concerns the game as a whole
+    states: int | None  # number of states compared; None for properties of the game as a whole
     failure: Failure | None = None
-    checked: bool = True  # False: an earlier failure left nothing to look at
+    checked: bool = True  # False: skipped because of an earlier failure
 
 
 class Report(NamedTuple):
@@ -42,11 +42,11 @@ class Report(NamedTuple):
 
     game: str
     findings: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()  # what breaks no promise, but had better be known
+    notes: tuple[str, ...] = ()  # remarks that are not failures
 
     @property
     def broken(self) -> list[Finding]:
-        """Those that failed; the table begins with what the rest depends on, so that the first is most telling."""
+        """The failed findings; later properties depend on earlier ones, so the first failure matters most."""
         return [finding for finding in self.findings if finding.failure is not None]
 
 
@@ -72,17 +72,17 @@ class Broken(Exception):
 
 
 def name_of(check: Callable[..., Any]) -> str:
-    """A property is called as its function is."""
+    """The name of a property: its function's name."""
     return check.__name__
 
 
 def promise_of(check: Callable[..., Any]) -> str:
-    """What a property promises is the first line of its function's docstring."""
+    """The promise of a property: the first line of its function's docstring."""
     return (check.__doc__ or name_of(check)).strip().partition("\n")[0].rstrip(".")
 
 
 def game_text(game: Game[Any]) -> str:
-    """The game as on the command line, or as Python shows it if it is too broken for that."""
+    """The game as on the command line, or its repr if it is too broken for that."""
     try:
         text = registry.describe(game)
         return text if isinstance(text, str) else repr(game)
@@ -91,7 +91,7 @@ def game_text(game: Game[Any]) -> str:
 
 
 def state_text(game: Game[Any], state: Any) -> str:
-    """A state in the game's own text if it has one, else its leaves."""
+    """A state in the game's own notation if it has one, else its leaves."""
     try:
         return repr(game.to_text(jax.tree.map(jax.numpy.asarray, state)))  # type: ignore[attr-defined]
     except Exception:
@@ -101,7 +101,7 @@ def state_text(game: Game[Any], state: Any) -> str:
 
 
 def list_text(values: Sequence[Any]) -> str:
-    """A list in words, of a long one its ends and how many there are."""
+    """A list as text; a long list as its two ends and its length."""
     if len(values) <= SHOWN:
         return f"[{', '.join(map(str, values))}]"
     half = SHOWN // 2
@@ -110,7 +110,7 @@ def list_text(values: Sequence[Any]) -> str:
 
 
 def array_text(array: Any) -> str:
-    """An array in words, a long one flattened and cut."""
+    """An array as text; a long array is flattened and shortened."""
     values = np.asarray(array)
     if values.size <= SHOWN:
         return str(values.tolist())
@@ -118,10 +118,10 @@ def array_text(array: Any) -> str:
 
 
 def entry_text(array: np.ndarray, index: Sequence[int]) -> str:
-    """One entry of an array: its value and its place."""
+    """One entry of an array: its value and its index."""
     return f"{array[tuple(index)].item()!r} at {list(index)}"
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's type and the first line of what it says."""
+    """An exception's type and the first line of its message."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

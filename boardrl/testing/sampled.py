@@ -1,4 +1,4 @@
-"""What must hold at sampled states and needs Python to see: eager, jitted and batched results, text."""
+"""Properties of sampled states that need Python to check: eager, jitted and batched results agree; text."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from boardrl.testing.report import Broken, list_text, one_line, state_text
 
 EAGER_SAMPLES = 12  # eager JAX is slow: each operation is dispatched, and at first compiled, by itself
 TEXT_SAMPLES = 32
-NONSENSE = ("not a position", "\0", "☃ ☃ ☃")  # no game's text
-ODD = ("", " ", "\n", "?", "-", "0", "-1 -1 -1", "[]", "{}", "9" * 40)  # some game's text, for all we know
-STRANGE = ("", "-1", "9" * 40, "1.5", "x", "☃", "²", "0 0", "None")  # words that a mutated text may get
+NONSENSE = ("not a position", "\0", "☃ ☃ ☃")  # invalid in every game
+ODD = ("", " ", "\n", "?", "-", "0", "-1 -1 -1", "[]", "{}", "9" * 40)  # may be valid in some game
+STRANGE = ("", "-1", "9" * 40, "1.5", "x", "☃", "²", "0 0", "None")  # words inserted into mutated texts
 
 
 class Evidence(NamedTuple):
-    """What the properties of this file look at."""
+    """The data that the properties of this file check."""
 
-    samples: Sequence[Sample]  # their nodes come from batched, jitted play
+    samples: Sequence[Sample]  # nodes from batched, jitted play
     singles: Sequence[Node]  # the same nodes from an unbatched, jitted function
     num_traces: int  # how often that function was traced
     games: int  # the batch for which `play` is compiled
@@ -52,14 +52,14 @@ def gather(game: Game[Any], samples: Sequence[Sample], *, games: int, seed: int)
 
 
 def no_retrace(game: Game[Any], evidence: Evidence) -> int:
-    """A jitted function of a state is traced once, however far the game has gone."""
+    """A jitted function of a state is traced only once along a whole game."""
     if evidence.num_traces != 1:
         raise Broken(f"one jitted function was traced {evidence.num_traces} times along one game")
     return len(evidence.samples)
 
 
 def jit_equals_eager(game: Game[Any], evidence: Evidence) -> int:
-    """Every member gives the same jitted and not jitted."""
+    """Every member gives the same result with and without jit."""
     pairs = list(zip(evidence.samples, evidence.singles, strict=True))[:EAGER_SAMPLES]
     for sample, single in pairs:
         try:
@@ -72,7 +72,7 @@ def jit_equals_eager(game: Game[Any], evidence: Evidence) -> int:
 
 
 def vmap_equals_loop(game: Game[Any], evidence: Evidence) -> int:
-    """Every member gives the same for a batch and for its states one by one."""
+    """Every member gives the same result for a batch as for its states one by one."""
     for sample, single in zip(evidence.samples, evidence.singles, strict=True):
         if what := difference(sample.node, single, ("in a batch", "alone"), rounding=True):
             raise _broken_at(game, sample, what)
@@ -80,7 +80,7 @@ def vmap_equals_loop(game: Game[Any], evidence: Evidence) -> int:
 
 
 def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
-    """`from_text` of `to_text` is the same state."""
+    """`from_text(to_text(state))` is the same state."""
     if not _has_text(game):
         return 0
     samples = evidence.samples[:TEXT_SAMPLES]
@@ -97,7 +97,7 @@ def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
 
 
 def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
-    """`from_text` raises UserError for what is no position; what it accepts keeps every promise."""
+    """`from_text` raises UserError for invalid text, and every state that it accepts keeps all promises."""
     if not _has_text(game):
         return 0
     rng = np.random.default_rng(evidence.seed)
@@ -121,7 +121,7 @@ def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
 
 
 def mutate(text: str, other: str, rng: np.random.Generator) -> str:
-    """A text with a word or a character left out, added, changed or taken from another text."""
+    """A text with a word or a character removed, added, changed or copied from another text."""
     words, strange = text.split(" "), STRANGE[rng.integers(len(STRANGE))]
     at, cut = int(rng.integers(len(words))), int(rng.integers(len(text) + 1))
     character = str(rng.choice(list(text + other + "0")))

@@ -1,4 +1,4 @@
-"""What must hold at every state: small traced functions of a node, each named for its promise."""
+"""Properties of every state: small traced functions of a node, each named after its promise."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def no_chance_elsewhere(game: Game[Any], node: Node) -> Verdict:
 
 
 def returns_zero_until_the_end(game: Game[Any], node: Node) -> Verdict:
-    """Until a game is over all returns are 0, unless its spec says `running_returns`."""
+    """All returns are 0 until the game is over, unless the spec sets `running_returns`."""
     under_way = False if game.spec.running_returns else node.actor != TERMINAL
     return Verdict(under_way, (node.returns == 0).all())
 
 
 def returns_in_bounds(game: Game[Any], node: Node) -> Verdict:
-    """Returns that count lie between the spec's `min_return` and `max_return`."""
+    """Final (or running) returns lie between the spec's `min_return` and `max_return`."""
     counts = True if game.spec.running_returns else node.actor == TERMINAL
     low, high = game.spec.min_return - _slack(game), game.spec.max_return + _slack(game)
     return Verdict(counts, ((node.returns >= low) & (node.returns <= high)).all())
@@ -61,36 +61,36 @@ def returns_sum_as_promised(game: Game[Any], node: Node) -> Verdict:
 
 
 def returns_settle_at_the_end(game: Game[Any], node: Node) -> Verdict:
-    """The returns of a finished game do not change any more."""
+    """The returns of a finished game no longer change."""
     return Verdict(node.actor == TERMINAL, same(node.returns, game.returns(node.after)))
 
 
 def terminal_absorbs(game: Game[Any], node: Node) -> Verdict:
-    """A terminal state stays as it is, whatever the move."""
+    """No move changes a terminal state."""
     return Verdict(node.actor == TERMINAL, same(node.state, node.after))
 
 
 def observation_bounded(game: Game[Any], node: Node) -> Verdict:
-    """What every player observes is finite and lies in [-1, 1]."""
+    """Every player's observation is finite and lies in [-1, 1]."""
     return Verdict(True, ((node.observations >= -1) & (node.observations <= 1)).all())
 
 
 def act_is_step(game: Game[Any], node: Node) -> Verdict:
-    """At a decision `act`, where a game offers it, does what `step` does."""
+    """At a decision `act`, if the game has it, equals `step`."""
     if not hasattr(game, "act"):
         return Verdict(False, True)
     return Verdict(node.actor >= 0, same(game.act(node.state, node.move), node.after))
 
 
 def settle_is_step(game: Game[Any], node: Node) -> Verdict:
-    """At a chance node `settle`, where a game offers it, does what `step` does."""
+    """At a chance node `settle`, if the game has it, equals `step`."""
     if not hasattr(game, "settle"):
         return Verdict(False, True)
     return Verdict(node.actor == CHANCE, same(game.settle(node.state, node.move), node.after))
 
 
 def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:
-    """At a decision the logits of every scripted strategy are below infinity and allow a legal action."""
+    """At a decision every scripted strategy's logits are below infinity and allow a legal action."""
     if not node.logits:
         return Verdict(False, True)
 
@@ -101,33 +101,33 @@ def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:
 
 
 def rotation_shifts_actor(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """After `rotate` the next seat acts; chance and the end stay."""
+    """`rotate` moves the actor to the next seat; CHANCE and TERMINAL stay."""
     shifted = jnp.where(node.actor >= 0, (node.actor + 1) % game.spec.num_players, node.actor)
     return Verdict(True, shifted == turned.actor)
 
 
 def rotation_keeps_moves(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """After `rotate` the same actions are legal and the same outcomes likely."""
+    """`rotate` keeps the legal actions and the probabilities of outcomes."""
     return Verdict(True, close((node.legal, node.chance), (turned.legal, turned.chance)))
 
 
 def rotation_rolls_returns(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """After `rotate` each seat has the returns of the seat before it."""
+    """`rotate` gives each seat the returns of the previous seat."""
     return Verdict(True, close(jnp.roll(node.returns, 1), turned.returns))
 
 
 def rotation_moves_observations(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """After `rotate` each seat sees what the seat before it saw."""
+    """`rotate` gives each seat the observation of the previous seat."""
     return Verdict(True, close(jnp.roll(node.observations, 1, axis=0), turned.observations))
 
 
 def rotation_commutes_with_step(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """To rotate and to move gives the same in either order."""
+    """`rotate` commutes with `step`."""
     return Verdict(True, close(game.rotate(node.after), turned.after))  # type: ignore[attr-defined]
 
 
 def rotation_comes_round(game: Game[Any], node: Node, turned: Node) -> Verdict:
-    """As many rotations as there are players change nothing."""
+    """P rotations give the original state."""
     state = node.state
     for _ in range(game.spec.num_players):
         state = game.rotate(state)  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ def rotation_comes_round(game: Game[Any], node: Node, turned: Node) -> Verdict:
 
 
 def _slack(game: Game[Any]) -> float:
-    """Rounding of a sum of returns, in proportion to how large they can be."""
+    """Rounding tolerance of a sum of returns, in proportion to their largest magnitude."""
     return TOLERANCE * max(1.0, abs(game.spec.min_return), abs(game.spec.max_return))
 
 
@@ -167,7 +167,7 @@ AT_EVERY_STATE: tuple[Callable[..., Verdict], ...] = (*OF_A_NODE, *UNDER_ROTATIO
 
 
 def verdicts(game: Game[Any], node: Node) -> dict[str, Verdict]:
-    """What each property of the table says about one node."""
+    """The verdict of each property of the table on one node."""
     found = {name_of(check): check(game, node) for check in OF_A_NODE}
     if node.rotated is None:
         found |= {name_of(check): Verdict(False, True) for check in UNDER_ROTATION}

@@ -1,1 +1,1 @@
-"""Value functions: nets, weighted features, and files of their weights."""
+"""Value functions: networks, linear features, and files of their weights."""

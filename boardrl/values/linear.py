@@ -1,4 +1,4 @@
-"""A weighted sum of a game's features as a value (Brunton and Cohney 2013, section 2.2)."""
+"""Linear value function: a weighted sum of a game's features (Brunton and Cohney 2013, section 2.2)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from boardrl.game import Game
 
 
 class FeatureSet(NamedTuple):
-    """What a linear evaluation weighs, under a name of its own (`feature_sets` of a game)."""
+    """A named set of features for linear evaluation (`feature_sets` of a game)."""
 
     names: tuple[str, ...]
     function: Callable[[Any, Any, Array], Array]  # f(game, state, player) -> [F] float32
-    weights: tuple[float, ...] = ()  # that stand for those who give none
+    weights: tuple[float, ...] = ()  # default weights
 
 
 def find(game: Game[Any], name: str = "") -> FeatureSet:
-    """The set of that name; without one the game's `features`."""
+    """The feature set of that name; the game's `features` if the name is empty."""
     sets: dict[str, FeatureSet] = dict(getattr(game, "feature_sets", {}))
     if hasattr(game, "features"):
         own = getattr(game, "feature_names", ()), getattr(game, "feature_weights", ())
@@ -31,7 +31,7 @@ def find(game: Game[Any], name: str = "") -> FeatureSet:
     if name in sets:
         return sets[name]
     if not sets:
-        raise UserError(f"{game.spec.name} offers no features to weigh; leave the weights out or choose another game")
+        raise UserError(f"{game.spec.name} has no features to weight; leave the weights out or choose another game")
     known = [known for known in sets if known]
     hint = did_you_mean(name, known)
     raise UserError(f"unknown features {name!r} of {game.spec.name}{hint}; known: {', '.join(known) or 'its own'}")
@@ -39,18 +39,18 @@ def find(game: Game[Any], name: str = "") -> FeatureSet:
 
 @dataclasses.dataclass(frozen=True)
 class Linear:
-    """V_p = tanh Σ_i w_i f_i(state, p), within what a player can get; a `boardrl.play.policy.Value` of [F] weights."""
+    """V_p = tanh Σ_i w_i f_i(state, p), clipped to possible returns; a `boardrl.play.policy.Value` of [F] weights."""
 
     game: Game[Any]
-    features: str = ""  # which set of the game
+    features: str = ""  # name of the game's feature set
 
     def init(self, key: Array) -> Array:
-        """Nothing is known of any feature."""
+        """[F] zeros."""
         first = jax.eval_shape(self._features, self.game.init(), jnp.int32(0))
         return jnp.zeros(first.shape, jnp.float32)
 
     def __call__(self, params: Array, state: Any, player: Array) -> Array:
-        """[P] in seat order, each as that seat sees the state."""
+        """[P] values in seat order, each from that seat's features."""
         spec = self.game.spec
         seats = jnp.arange(spec.num_players)
         features = jax.vmap(self._features, (None, 0))(state, seats)

@@ -1,9 +1,9 @@
 """Nets by name: `mlp`, `conv(channels=32,layers=3)`, `residual(channels=32)`, `package.module:Class(width=32)`.
 
 A net is a flax.linen module that maps one observation, not a batch, to [num_outputs] numbers: one for each player in
-td_lambda, one for each action in dqn, or one for the action that it is shown. `mlp` is shown all entries as one vector.
-Every other net is shown the observation in its own shape [..., C]; in games where a net must be told its seat, P more
-entries on the last axis say which it is, the same everywhere: P constant planes of a board, P more entries of a vector.
+td_lambda, one for each action in dqn, or one for the action in its input. The input of `mlp` is a flat vector. The
+input of every other net is the observation in its own shape [..., C]; in games whose seats are not symmetric, P more
+entries on the last axis give the seat as a one-hot code: P constant planes of a board, P more entries of a vector.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from boardrl.options import Option
 from boardrl.values.nets import ACTIVATIONS, MLP, Activation
 
 HELP = (
-    "mlp, conv(channels=32,layers=3), residual(channels=32,blocks=3), or a flax module of one's own as "
+    "mlp, conv(channels=32,layers=3), residual(channels=32,blocks=3), or your own flax module as "
     "package.module:Class(option=value)"
 )
 KERNEL = (3, 3)
@@ -52,7 +52,7 @@ class Conv(nn.Module):
 class Residual(nn.Module):
     """A 3×3 convolution over a board [H, W, C], blocks x ← f(x + conv f(conv x)), then dense layers (He et al. 2016).
 
-    Without normalisation; instead each block begins as x ← f(x), so that deep nets train from the first step.
+    Without normalisation; instead each block is initialised to x ← f(x), so that deep nets train from the first step.
     """
 
     num_outputs: int
@@ -75,12 +75,12 @@ NETS: dict[str, Any] = {"mlp": MLP, "conv": Conv, "residual": Residual}
 
 
 def make(text: str, num_outputs: int, *, hidden: tuple[int, ...], activation: Activation) -> nn.Module:
-    """The net of a text.
+    """Makes the net that a text names.
 
     Args:
-      num_outputs: how many numbers it must give; a module of one's own is told where it has a field of that name.
-      hidden: units of the dense layers that nets of ours end in.
-      activation: between the layers of nets of ours.
+      num_outputs: number of outputs; passed to a user's own module if it has a field of that name.
+      hidden: units of the final dense layers of the built-in nets.
+      activation: activation between the layers of the built-in nets.
     """
     name, rest = options.split_call(text)
     cls, owner = find(name), f"net {name!r}"
@@ -94,12 +94,12 @@ def make(text: str, num_outputs: int, *, hidden: tuple[int, ...], activation: Ac
     names = {field.name for field in dataclasses.fields(cls)}
     try:
         return cls(**given, **{key: value for key, value in fixed.items() if key in names})
-    except Exception as error:  # whatever a user's own class raises
+    except Exception as error:  # a user's own class may raise anything
         raise UserError(f"{owner} cannot be made: {_first_line(error)}; give its options in parentheses") from error
 
 
 def find(name: str) -> Any:
-    """The class of a name: ours, or one that is imported, which a stored setting may ask for in trusted runs only."""
+    """The class of a name: a built-in net, or an imported class, which an untrusted run may not name."""
     if name in NETS:
         return NETS[name]
     trust.check(name)
@@ -122,38 +122,38 @@ def _import(name: str) -> Any:
 
 
 def check(text: str, module: nn.Module, seen: jax.ShapeDtypeStruct, num_outputs: int) -> None:
-    """Refuses a net that does not map what it is shown to [num_outputs] numbers, in one sentence."""
-    what = f"net {text!r}, shown an array of shape {seen.shape},"
+    """Raises UserError unless a net maps its input to [num_outputs] numbers."""
+    what = f"net {text!r}, with an input of shape {seen.shape},"
     try:
         variables = jax.eval_shape(module.init, jax.random.key(0), seen)
         outputs = jax.eval_shape(module.apply, variables, seen)
     except UserError:
         raise
-    except Exception as error:  # whatever a user's own module raises
+    except Exception as error:  # a user's own module may raise anything
         raise UserError(f"{what} fails: {type(error).__name__}: {_first_line(error)}; correct its __call__") from error
     if list(variables) != ["params"]:
         raise UserError(
-            f"net {text!r} has variables {', '.join(variables) or 'of no kind'}, expected params alone: others, such "
+            f"net {text!r} has variables {', '.join(variables) or 'of no kind'}, expected only params: others, such "
             "as running means, are not updated in training"
         )
     if not isinstance(outputs, jax.ShapeDtypeStruct) or outputs.shape != (num_outputs,) or outputs.dtype != jnp.float32:
         gives = jax.tree.map(lambda leaf: f"{leaf.dtype}{list(leaf.shape)}", outputs)
         raise UserError(
-            f"{what} gives {gives}, expected float32[{num_outputs}]; a field `num_outputs: int` is told how many"
+            f"{what} gives {gives}, expected float32[{num_outputs}]; a field `num_outputs: int` receives that number"
         )
 
 
 def _board(board: Array, name: str) -> Array:
     if board.ndim != 3:
         raise UserError(
-            f"net {name!r} needs a board [height, width, planes] and is shown an array of shape {board.shape}; "
-            "give --net=mlp, or choose with --encoding (td_lambda) or --inputs (dqn) what has that shape"
+            f"net {name!r} needs a board [height, width, planes], but its input has shape {board.shape}; "
+            "give --net=mlp, or choose an --encoding (td_lambda) or --inputs (dqn) of that shape"
         )
     return board
 
 
 def _fields(cls: type) -> list[Option]:
-    """The fields of a module that can be written as text, other than those that flax adds."""
+    """The fields of a module that can be given as text, without those that flax adds."""
     try:
         hints = typing.get_type_hints(cls)
     except Exception:  # names that only a type checker sees
@@ -169,7 +169,7 @@ def _fields(cls: type) -> list[Option]:
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether `boardrl.options` reads values of a type."""
+    """Whether `boardrl.options` can parse values of a type."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType, tuple):
         parts = [part for part in typing.get_args(kind) if part not in (type(None), ...)]

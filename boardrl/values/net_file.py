@@ -1,4 +1,4 @@
-"""A value net as a small file: JSON with its shape, half-precision weights in base64, and the command that made it."""
+"""Files of value nets: JSON with the architecture, half-precision weights in base64, and the command that made it."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ FORMAT = 1
 KIND = "value net"
 MOST_BYTES = 64 << 20  # of a file
 MOST_UNITS = 1 << 20  # of a layer
-DTYPE = np.dtype("<f2")  # 11 bits of precision: what a net chooses hardly ever hangs on more
+DTYPE = np.dtype("<f2")  # 11 bits of precision hardly ever change a net's choice
 
 
 class NetFile(NamedTuple):
-    game: str  # by whose rules it was trained
+    game: str  # the game that it was trained on
     num_inputs: int
     num_outputs: int
     hidden: tuple[int, ...]
     activation: nets.Activation
-    made_by: str  # a command
+    made_by: str  # the command that made it
 
 
 def save(path: pathlib.Path, described: NetFile, params: ScaledParams) -> None:
-    """Writes the file, whole or not at all."""
+    """Writes the file atomically."""
     flat = np.concatenate([np.asarray(leaf, np.float32).ravel() for leaf in jax.tree.leaves(params)])
     if not np.isfinite(flat.astype(DTYPE)).all():
-        raise UserError("the net has weights beyond ±65504, the most that half precision can hold; train it anew")
+        raise UserError("the net has weights beyond ±65504, the largest half-precision number; train it again")
     content = {"format": FORMAT, "kind": KIND, **described._asdict()}
     content["weights"] = base64.b64encode(flat.astype(DTYPE).tobytes()).decode()
     atomic_files.write(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 
 def trained_on(path: pathlib.Path) -> str:
-    """The game by whose rules the net of a file was trained."""
+    """The game that the net of a file was trained on."""
     return _read(path)[0].game
 
 
 def load(path: pathlib.Path, game: Game[Any]) -> tuple[Scaled, ScaledParams]:
-    """The value of a file and its parameters, in NumPy, for a game that is observed as the one it was trained on."""
+    """The value function of a file and its parameters, in NumPy, for a game with the same observation."""
     found, flat = _read(path)
     net = ValueNet(game, MLP(found.hidden, game.spec.num_players, found.activation))
     template = jax.eval_shape(lambda: ScaledParams(net.init(jax.random.key(0)), Scale(jnp.float32(0), jnp.float32(1))))
@@ -68,13 +68,13 @@ def load(path: pathlib.Path, game: Game[Any]) -> tuple[Scaled, ScaledParams]:
 
 
 def _read(path: pathlib.Path) -> tuple[NetFile, np.ndarray]:
-    """What a file says of its net, and [N] float32 weights."""
+    """The description of a file's net, and [N] float32 weights."""
     try:
         content = untrusted_files.read_json(path, most=MOST_BYTES, follow=True)
         found = _checked(content)
         flat = np.frombuffer(base64.b64decode(content["weights"], validate=True), DTYPE).astype(np.float32)
     except FileNotFoundError:
-        raise UserError(f"{str(path)!r} is no file of a net; give one that exists") from None
+        raise UserError(f"{str(path)!r} is not the file of a net; give one that exists") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise UserError(f"{str(path)!r} cannot be read as a net of format {FORMAT} ({why}); make it again") from None
@@ -84,19 +84,19 @@ def _read(path: pathlib.Path) -> tuple[NetFile, np.ndarray]:
 
 
 def _checked(content: Any) -> NetFile:
-    """The description in a file's content; ValueError if a field is missing or of another type."""
+    """The description in a file's content; raises ValueError if a field is missing or has the wrong type."""
     if not isinstance(content, Mapping) or (content.get("format"), content.get("kind")) != (FORMAT, KIND):
         raise ValueError(f"expected a {KIND} of format {FORMAT}")
     for name in ("game", "made_by", "weights"):
         if type(content.get(name)) is not str:
-            raise ValueError(f"its {name} is no text")
+            raise ValueError(f"its {name} is not a text")
     hidden = content.get("hidden")
     if not isinstance(hidden, list) or not all(type(size) is int and 1 <= size <= MOST_UNITS for size in hidden):
-        raise ValueError(f"its hidden layers are no list of 1 to {MOST_UNITS:,} units each")
+        raise ValueError(f"its hidden layers are not a list of 1 to {MOST_UNITS:,} units each")
     if content.get("activation") not in typing.get_args(nets.Activation):
         raise ValueError(f"its activation is none of {', '.join(typing.get_args(nets.Activation))}")
     for name in ("num_inputs", "num_outputs"):
         if type(content.get(name)) is not int:
-            raise ValueError(f"its {name} is no whole number")
+            raise ValueError(f"its {name} is not an integer")
     found = NetFile(**{name: content[name] for name in NetFile._fields})
     return found._replace(hidden=tuple(hidden))

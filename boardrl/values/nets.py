@@ -20,13 +20,13 @@ ACTIVATIONS = {"relu": nn.relu, "tanh": nn.tanh, "sigmoid": nn.sigmoid}
 
 
 class Sparse(NamedTuple):
-    """An array that is 0 but for a few entries: Σ_k weight_k e_{place_k}, where places may repeat."""
+    """A sparse vector: Σ_k weight_k e_{place_k}, where places may repeat."""
 
     places: Array  # [K] int32
     weights: Array  # [K] float32
 
     def dense(self, size: int) -> Array:
-        """[size] the array itself."""
+        """[size] the dense vector."""
         return jnp.zeros(size, jnp.float32).at[self.places].add(self.weights, mode="promise_in_bounds")
 
 
@@ -43,7 +43,7 @@ class MLP(nn.Module):
     def __call__(self, x: Array | Sparse) -> Array:
         first, *others = self.layers
         if isinstance(x, Sparse):
-            # Row by row: many times faster than a product with an array that is mostly 0.
+            # A sum of rows of the kernel: many times faster than a product with a mostly zero vector.
             table = first.variables["params"]
             y = table["bias"]
             for k in range(x.places.shape[0]):
@@ -59,16 +59,16 @@ class MLP(nn.Module):
 class ValueNet:
     """A net that sees a state from one seat and values it for every seat.
 
-    The net's k-th output belongs to the player k seats after the one who looks, so that in a game that is
-    the same from every seat (one that has `rotate`) all seats share what is learned. In other games the net
-    is also told which seat it sits in. With `fixed_seats` output k is seat k's, whoever looks.
+    Output k is the value of the player k seats after the observer, so that in a game with symmetric seats (one that has
+    `rotate`) all seats share the learned weights. In other games the observer's seat is an additional input. With
+    `fixed_seats`, output k is the value of seat k for every observer.
     """
 
     game: Game[Any]
-    module: nn.Module  # such as an MLP; see `boardrl.values.named_nets` for what others are shown
-    encoding: str = ""  # one that the game offers, in place of `observe`
+    module: nn.Module  # such as an MLP; `boardrl.values.named_nets` describes the inputs of others
+    encoding: str = ""  # one of the game's `encodings`, in place of `observe`
     fixed_seats: bool = False
-    separate: bool = False  # a fraction for each player even where returns have a fixed sum
+    separate: bool = False  # an independent fraction for each player even if returns have a fixed sum
     sparse: bool = True  # whether inputs of which few are not 0 are a Sparse
 
     def for_host(self) -> ValueNet:
@@ -80,12 +80,12 @@ class ValueNet:
 
     @property
     def seen(self) -> jax.ShapeDtypeStruct:
-        """What the module is shown."""
+        """Shape and dtype of the module's input."""
         return jax.eval_shape(lambda: self.shaped(self.dense(self.inputs(self.game.init(), jnp.int32(0)))))
 
     @property
     def num_inputs(self) -> int:
-        """I, how many entries the net is shown."""
+        """I, the number of input entries."""
         return math.prod(self._shape) + (self.game.spec.num_players if self._told_its_seat else 0)
 
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
@@ -100,11 +100,11 @@ class ValueNet:
         return jnp.concatenate([seen, one_hot(player, self.game.spec.num_players).astype(seen.dtype)])
 
     def dense(self, inputs: Array | Sparse) -> Array:
-        """[I] the same as one array."""
+        """[I] the inputs as a dense array."""
         return inputs.dense(self.num_inputs) if isinstance(inputs, Sparse) else inputs
 
     def shaped(self, inputs: Array | Sparse) -> Array | Sparse:
-        """The inputs as the module is shown them: to all but an MLP in the shape of the observation."""
+        """The inputs in the module's shape: flat for an MLP, else in the shape of the observation."""
         if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
             return inputs
         if not self._told_its_seat:
@@ -124,12 +124,12 @@ class ValueNet:
         return jax.lax.select_n(player, *turns)
 
     def shares(self, logits: Array) -> Array:
-        """[P] in [0, 1]: shares of one cake where returns have a fixed sum, a fraction for each player otherwise."""
+        """[P] in [0, 1]: a softmax over players if returns have a fixed sum, else a sigmoid for each player."""
         apart = self.separate or self.game.spec.return_sum is None
         return jax.nn.sigmoid(logits) if apart else jax.nn.softmax(logits)
 
     def expected(self, params: Any, state: Any, player: Array) -> Array:
-        """[P] expected returns in seat order; shares of a fixed sum may give one player more than it can get."""
+        """[P] expected returns in seat order; with a fixed sum a player may get more than the largest return."""
         return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, player), player)))
 
     def __call__(self, params: Any, state: Any, player: Array) -> Array:
@@ -159,7 +159,7 @@ class ScaledParams(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Scaled:
-    """A ValueNet together with the learned range of returns that its outputs are shares of."""
+    """A ValueNet whose outputs are fractions of a learned range of returns."""
 
     net: ValueNet
 

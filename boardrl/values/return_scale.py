@@ -1,14 +1,14 @@
-"""The range of returns that a game's results really span, learned while it is played.
+"""The range of returns actually seen in a game, tracked during training.
 
-A value net's outputs are shares of the range that a game declares (`boardrl.values.nets`). Where results span a small
-part of it, as in a game that declares 100 points and ends with five, all shares lie close together and
-differences between actions are lost in the net's noise. So the declared range is mapped to the smallest one that holds
-every result so far:
+A value net's outputs are fractions of the range that a game declares (`boardrl.values.nets`). If results span a small
+part of it, as in a game that declares 100 points and ends with five, all fractions are close together and differences
+between actions are lost in the net's noise. So the declared range is mapped to the smallest range that contains every
+result so far:
 
     r = offset + factor · r_declared
 
-Results that fill the declared range, or were all equal so far (such as draws), give r = r_declared to the bit.
-The range only ever grows, so that no result lies outside it from the next update on.
+If the results fill the declared range, or were all equal so far (such as draws), r = r_declared exactly. The range only
+grows, so that from the next update on no result lies outside it.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from boardrl.game import Spec
 
 
 class Range(NamedTuple):
-    """The least and the greatest return of any player in the games that have ended; the other way round before any."""
+    """The smallest and largest return of any player in the finished games; reversed before the first game ends."""
 
     low: Array  # [] float32
     high: Array  # [] float32
 
 
 class Scale(NamedTuple):
-    """An increasing linear map from the declared range of returns to the one that results span."""
+    """An increasing linear map from the declared range of returns to the range seen."""
 
     offset: Array  # [] float32
     factor: Array  # [] float32
 
     def apply(self, values: Any) -> Any:
-        """Values within the declared range as returns; of a pytree, each leaf."""
+        """Maps values in the declared range to returns, leaf by leaf for a pytree."""
         return jax.tree.map(lambda value: self.offset + self.factor * value, values)
 
     def invert(self, returns: Any) -> Any:
-        """Returns as values within the declared range; of a pytree, each leaf."""
+        """Maps returns to values in the declared range, leaf by leaf for a pytree."""
         return jax.tree.map(lambda each: (each - self.offset) / self.factor, returns)
 
 
 def nothing_seen(spec: Spec) -> Range:
-    """The range before any game has ended; finite, as checkpoints hold nothing else."""
+    """The range before any game has ended; finite, because checkpoints contain only finite numbers."""
     return Range(jnp.float32(spec.max_return), jnp.float32(spec.min_return))
 
 
 def widened(seen: Range, returns: Array, ended: Array) -> Range:
-    """The range with the [..., P] returns of all games that [...] ended."""
+    """The range extended by the [..., P] returns of the games where [...] `ended` is true."""
     over = ended[..., None]
     return Range(
         jnp.minimum(seen.low, jnp.where(over, returns, seen.low).min()),
@@ -60,16 +60,16 @@ def widened(seen: Range, returns: Array, ended: Array) -> Range:
 
 
 def joined(*ranges: Range) -> Range:
-    """The smallest range that holds all of these."""
+    """The smallest range that contains all of these."""
     low, high = (jnp.stack(ends) for ends in zip(*ranges, strict=True))
     return Range(low.min(), high.max())
 
 
 def scale_of(spec: Spec, seen: Range) -> Scale:
-    """The map to the range that was seen.
+    """The map to the range seen.
 
-    Shares of returns with a fixed sum follow from the least of them alone: the cake is what is left of the sum when
-    each player has the least.
+    With a fixed sum only the smallest return matters: the fractions divide what remains of the sum after every player
+    has received the smallest return.
     """
     least, most = np.float32(spec.min_return), np.float32(spec.max_return)
     if spec.return_sum is None:

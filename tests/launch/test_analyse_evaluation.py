@@ -111,7 +111,7 @@ def test_weights_from_a_file_and_features_by_name(tmp_path: pathlib.Path) -> Non
         (["--net={path}", "--weights=1"], "net= and weights= are given, and each says how positions are valued"),
         (["--net={path}", "--game=connect_four"], "learned tic_tac_toe, not connect_four, and cannot play it"),
         (["--net={path}", "--evaluation=none"], "evaluation= and net= are given, and each says how"),
-        (["--learned=nothing"], "learned=nothing is no file of weights"),
+        (["--learned=nothing"], "learned=nothing is not a file of weights"),
         (["--features=some"], "offers no features"),
         (["--multi=-1"], "--multi=-1 is no number of moves"),
     ],

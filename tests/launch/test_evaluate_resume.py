@@ -48,7 +48,7 @@ def test_ctrl_c_in_processes_and_the_rest_in_this_one(tmp_path, capsys):
     assert f"{played} of 16 games, seed 3" in " ".join(out.split())
     assert f"stopped with {played} of 16 games over; the same command goes on from there" in err
     assert run(*slow, "--seed=4") == 2
-    assert "was begun with seed=3, not 4" in capsys.readouterr().err
+    assert "was started with seed=3, not 4" in capsys.readouterr().err
     assert numbers(tmp_path / "a.json", *slow) == numbers(tmp_path / "b.json", *SLOW)
     assert num_lines(file) == 17
 
@@ -98,8 +98,8 @@ def test_without_a_file_the_table_is_shown_and_how_to_keep_the_games(capsys, mon
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("precious\n", "is damaged or of another kind: line 1"),
-        ('{"settings": {"game": "pig"}}\n', "was begun with game='pig', not 'tic_tac_toe'"),
+        ("precious\n", "is damaged or not a file of results: line 1"),
+        ('{"settings": {"game": "pig"}}\n', "was started with game='pig', not 'tic_tac_toe'"),
         (None, "cannot be written; expected a file in a directory that exists"),
     ],
 )

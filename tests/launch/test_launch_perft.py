@@ -76,4 +76,4 @@ def test_as_a_command(tmp_path, monkeypatch):
     assert done.stdout.splitlines()[-1] == done.stdout.splitlines()[-2].split()[1].replace(",", "")
     bad = subprocess.run([*command[:-1], "--depth=0"], capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr == "error: depth=0 is not possible; expected 1 or more moves\n"
+    assert bad.stderr == "error: depth=0 is too small; expected 1 or more moves\n"

@@ -56,7 +56,7 @@ def test_tables_files_and_plot(tmp_path, capsys):
     assert run("--resume=one", "--json=again.json") == 0  # nothing is left to play
     assert json.loads((tmp_path / "again.json").read_text()) == stored
     assert run("--resume=one", "--seed=4") == 2
-    assert "was begun with seed=0, not 4" in capsys.readouterr().err
+    assert "was started with seed=0, not 4" in capsys.readouterr().err
 
     # A player whose run has a newer checkpoint by now.
     first, *others = (tmp_path / "one" / "games.jsonl").read_text().splitlines()
@@ -102,10 +102,13 @@ def test_games_that_repeat_are_reported(capsys):
         (["--game=tic_tac_toe"], "a tournament needs at least 2 players, but 0 were given"),
         (["--game=tic_tac_toe", "--players=random"], "a tournament needs at least 2 players, but 1 were given"),
         (["--game=tic_tac_toe", "--players=random,rondom"], "unknown player 'rondom' (did you mean 'random'?)"),
-        (["--game=tic_tac_toe", "--players=random,random", "--games=0"], "games=0 is no tournament"),
+        (["--game=tic_tac_toe", "--players=random,random", "--games=0"], "games=0 is too few for a tournament"),
         (["--game=tic_tac_toe", "--players=random,random", "--processes=0"], "--processes=0 is too few"),
         (["--game=tic_tac_toe", "--players=random,random", "--seed=-1"], "seed=-1 is out of range"),
-        (["--game=tic_tac_toe", "--players=random,random", "--opening=-1"], "opening=-1 is no number of moves"),
+        (
+            ["--game=tic_tac_toe", "--players=random,random", "--opening=-1"],
+            "opening=-1 is not a valid number of opening moves",
+        ),
         (["--resume=nowhere"], "--resume=nowhere is no directory of a tournament: it has no games.jsonl"),
         (["--resume=nowhere", "--run=x"], "--resume names the directory already"),
     ],

@@ -159,7 +159,7 @@ MISTAKES = {
     ("--game=pig", "--opponents=random,random"): "opponents",
     ("--game=pig", "--preset=smith1999"): "unknown preset 'smith1999' of td_lambda; known presets: alhajry2012",
     ("--game=pig", "--run=taken"): "'taken' exists already",
-    ("--resume=taken",): "'taken' is no run directory",
+    ("--resume=taken",): "'taken' is not a run directory",
     ("--resume=taken", "--run=other"): "leave out --run",
     ("extra",): "unexpected argument 'extra'",
 }

@@ -192,5 +192,5 @@ def test_states_are_packed_to_the_bit():
 
 @pytest.mark.parametrize("depth", [0, -1])
 def test_depth_must_be_positive(depth):
-    with pytest.raises(UserError, match=f"depth={depth} is not possible"):
+    with pytest.raises(UserError, match=f"depth={depth} is too small"):
         perft.counts(TicTacToe(), depth)

@@ -104,7 +104,7 @@ def test_cycles_are_followed_to_their_end():
 
 
 def test_what_does_not_settle_is_refused():
-    with pytest.raises(UserError, match="the values of coin:heads=1e-06 do not settle within 10,000 sweeps"):
+    with pytest.raises(UserError, match="the values of coin:heads=1e-06 do not converge within 10,000 sweeps"):
         solve.solve(Coin(heads=1e-6))
 
 

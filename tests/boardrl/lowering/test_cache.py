@@ -236,7 +236,7 @@ def test_a_damaged_cache_is_rebuilt_with_one_line(
     assert not (found and hits)
     err = capfd.readouterr().err
     assert len(err.splitlines()) == 1
-    assert re.fullmatch(r"warning: the cache file '.*' is damaged; it is made again, as are others\n", err)
+    assert re.fullmatch(r"warning: the cache file '.*' is damaged; it and others will be rebuilt\n", err)
     assert load_tiny() == (True, 1), "healed"
     assert capfd.readouterr().err == ""
 
@@ -277,4 +277,4 @@ def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(
     module = cache.write("tiny", TINY)
     monkeypatch.setattr(numba_cache.sealed, "write", lambda *_: os.open(tmp_path / "nowhere" / "at all", os.O_RDONLY))
     assert (module.double(21), module.double(0.5)) == (42, 1.0)
-    assert capfd.readouterr().err.count("warning: compiled code cannot be kept in") == 1
+    assert capfd.readouterr().err.count("warning: compiled code cannot be saved in") == 1

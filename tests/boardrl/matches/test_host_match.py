@@ -125,7 +125,7 @@ def test_the_game_of_a_process_that_dies_is_played_again(tmp_path, capfd):
     lineup = make_lineup(f"arena_bots:Mortal(marker={marker}),random", game)
     match = arena.match(game, lineup, num_games=6, seed=7, processes=2)
     err = capfd.readouterr().err
-    assert re.fullmatch(r"warning: a process of the match was killed by SIGKILL; game [01] is played again\n", err)
+    assert re.fullmatch(r"warning: a process of the match was killed by SIGKILL; replaying game [01]\n", err)
     assert marker.exists()
     assert match == arena.match(game, lineup, num_games=6, seed=7, processes=1)
 
@@ -134,10 +134,10 @@ def test_a_game_that_no_process_survives_is_given_up(monkeypatch, capfd):
     monkeypatch.setattr(host_match, "MOST_DEATHS", 2)
     game = TicTacToe()
     with pytest.raises(
-        UserError, match=r"^game [01] of the match was given up: 2 processes .* ended with exit code 3; "
+        UserError, match=r"^game [01] of the match was abandoned: 2 processes .* ended with exit code 3; "
     ):
         arena.match(game, make_lineup("arena_bots:Dying,random", game), num_games=2, seed=0, processes=2)
-    assert capfd.readouterr().err.count("is played again") >= 1
+    assert capfd.readouterr().err.count("replaying game") >= 1
 
 
 def test_an_error_in_another_process_is_one_sentence_below_its_traceback(capfd):

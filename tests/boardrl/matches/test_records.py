@@ -152,7 +152,7 @@ def test_rows_that_do_not_fit_are_refused(tmp_path):
     ):
         bad = [{"key": row["key"], "found": {**row["found"], **change}} for row in rows]
         path.write_text("".join(json.dumps(row) + "\n" for row in bad))
-        with pytest.raises(UserError, match="is damaged, or comes from another version of boardrl"):
+        with pytest.raises(UserError, match="is damaged, or was written by another version of boardrl"):
             arena.match(GAME, players, num_games=64, seed=5, record=Record(Kept(path)))
 
 
@@ -173,7 +173,7 @@ def test_rows_that_do_not_fit_are_refused(tmp_path):
 def test_games_that_are_none_are_refused(tmp_path, found):
     kept = Kept(tmp_path / "match.jsonl")
     kept.add("game 0", found)
-    with pytest.raises(UserError, match="is damaged, or comes from another version of boardrl"):
+    with pytest.raises(UserError, match="is damaged, or was written by another version of boardrl"):
         arena.match(GAME, lineup("host"), num_games=2, seed=5, record=Record(kept))
 
 

@@ -124,5 +124,5 @@ def test_one_player_is_too_few():
     game = TicTacToe()
     with pytest.raises(UserError, match="a tournament needs at least 2 players, but 1 were given"):
         tournament.play(game, make_lineup("random", game), games=10, seed=0)
-    with pytest.raises(UserError, match="games=0 is no tournament"):
+    with pytest.raises(UserError, match="games=0 is too few for a tournament"):
         tournament.play(game, make_lineup("random,random", game), games=0, seed=0)

@@ -118,7 +118,7 @@ def test_arrays_are_safetensors(saved):
 
 
 def test_a_checkpoint_under_another_name_is_not_trusted(saved):
-    with pytest.raises(checkpoint.Damaged, match="that of update 7"):
+    with pytest.raises(checkpoint.Damaged, match="it is the checkpoint of update 7"):
         checkpoint.verify(saved.rename(saved.with_name("8")))
 
 

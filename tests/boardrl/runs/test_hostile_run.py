@@ -202,7 +202,7 @@ def test_a_file_of_many_terabytes_is_not_read(path, monkeypatch):
 def test_json_that_is_none(path, first, name, content):
     (path / name).write_text(content)
     if name == "config.json":
-        with pytest.raises(UserError, match=r"cannot be read as JSON|is not of a boardrl run"):
+        with pytest.raises(UserError, match=r"cannot be read as JSON|is not from a boardrl run"):
             load(path)
     else:
         assert load(path).path.name == "10"
@@ -236,7 +236,7 @@ def test_settings_of_absurd_sizes(path, change):
     stored = json.loads((path / "config.json").read_text())
     stored["settings"] |= change
     (path / "config.json").write_text(json.dumps(stored))
-    with pytest.raises(UserError, match=r"settings that fit no training|no good checkpoint") as error:
+    with pytest.raises(UserError, match=r"settings that cannot be trained|no good checkpoint") as error:
         load(path)
     assert "\n" not in str(error.value)
 
@@ -285,7 +285,9 @@ def test_what_cannot_be_read_back_is_not_saved(path, first, monkeypatch):
 
     monkeypatch.setattr(checkpoint, "_write", write_and_flip)
     with run_directory.Run.resume(path) as opened:
-        with pytest.raises(UserError, match=r"cannot be written: what was written cannot be read back: .*has changed"):
+        with pytest.raises(
+            UserError, match=r"cannot be written: verification of the written files failed: .*has changed"
+        ):
             opened.save(first._replace(updates=np.int32(30)), place={}, keep=1)
         assert sorted(os.listdir(opened.checkpoints)) == ["10", "20"]
 
@@ -302,7 +304,7 @@ def test_a_checkpoint_of_another_run_is_not_played(path, first, capsys, change):
     shutil.copytree(other / "checkpoints" / "50", path / "checkpoints" / "50")
     assert load(path).path.name == "20"
     name = "step_size" if "settings" in change else next(iter(change))
-    assert f"checkpoints/50 is damaged (it is of another run: {name} is " in capsys.readouterr().err
+    assert f"checkpoints/50 is damaged (it belongs to another run: {name} is " in capsys.readouterr().err
     (state, _), said = go_on(path, first)
     assert int(state.updates) == 20
     assert "of another run" in said[0]
@@ -313,7 +315,7 @@ def test_a_wrong_config_condemns_no_checkpoint(path, first):
     good = (path / "config.json").read_text()
     (path / "config.json").write_text(good.replace('"seed": 5', '"seed": 6'))
     with pytest.raises(
-        UserError, match=r"no good checkpoint left to go on from: 20 \(it is of another run: seed is 5 "
+        UserError, match=r"no good checkpoint to resume from: 20 \(it belongs to another run: seed is 5 "
     ):
         go_on(path, first)
     (path / "config.json").write_text(good)

@@ -76,7 +76,7 @@ def test_an_existing_directory_is_never_overwritten(path, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="exists already"):
         run_directory.Run.create(tmp_path / "empty", FACTS)
-    with pytest.raises(UserError, match="cannot be made"):
+    with pytest.raises(UserError, match="cannot be created"):
         run_directory.Run.create(path / "config.json" / "run", FACTS)
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
 
@@ -159,20 +159,20 @@ def test_bad_lines_of_a_log_are_left_out(path, first):
     (path / "metrics.jsonl").write_text(bad)
     (state, _), said, metrics = restore(path, first)
     assert (int(state.updates), metrics, len(said)) == (30, [row(10), row(30)], 1)
-    assert "metrics.jsonl has 1 lines that are no rows of it" in said[0]
+    assert "metrics.jsonl has 1 invalid lines" in said[0]
 
 
 def test_none_good_is_one_sentence(path, first):
     for updates in (10, 20, 30):
         spoil(path, updates)
-    with pytest.raises(UserError, match="no good checkpoint left"):
+    with pytest.raises(UserError, match="no good checkpoint to resume from"):
         restore(path, first)
 
 
 def test_lost_checkpoints_are_not_taken_for_a_fresh_start(path, first):
     for updates in (10, 20, 30):
         (path / "checkpoints" / str(updates)).rename(path.parent / str(updates))
-    with pytest.raises(UserError, match="no good checkpoint left"):
+    with pytest.raises(UserError, match="no good checkpoint to resume from"):
         restore(path, first)
 
 
@@ -190,16 +190,16 @@ def test_leftovers_of_a_killed_process_are_removed(path, first):
 
 
 BAD_CONFIGS = {
-    "none": (None, "is no run directory"),
+    "none": (None, "is not a run directory"),
     "not JSON": ("{", "cannot be read as JSON"),
     "not text": (b"\xff\xfe\x00", "cannot be read as JSON"),
-    "a list": ("[1]", "not of a boardrl run of format 1"),
-    "foreign": ('{"model": "resnet"}', "not of a boardrl run of format 1"),
+    "a list": ("[1]", "not from a boardrl run of format 1"),
+    "foreign": ('{"model": "resnet"}', "not from a boardrl run of format 1"),
     "newer": (json.dumps({**FACTS, "format": 2, "versions": {}, "devices": 1}), "format 1"),
-    "a field missing": (json.dumps({**FACTS, "format": 1, "versions": {}}), "no proper 'devices'"),
+    "a field missing": (json.dumps({**FACTS, "format": 1, "versions": {}}), "no valid 'devices'"),
     "a field of another type": (
         json.dumps({**FACTS, "format": 1, "versions": {}, "devices": "1"}),
-        "no proper 'devices'",
+        "no valid 'devices'",
     ),
 }
 
@@ -218,7 +218,7 @@ def test_bad_configs_are_one_sentence(path, case):
 def test_a_full_disk_is_one_sentence_when_a_line_is_written(path, monkeypatch):
     """/dev/full is a disk without room."""
     monkeypatch.setattr(run_directory, "_open", lambda path: open("/dev/full", "ab", buffering=0))  # noqa: SIM115
-    sentence = rf"'{path}' cannot be written: No space left on device; make room .* then go on with --resume={path}"
+    sentence = rf"'{path}' cannot be written: No space left on device; make room .* then continue with --resume={path}"
     with pytest.raises(UserError, match=sentence), run_directory.Run.resume(path) as opened:
         opened.log("metrics.jsonl", row(50))
 
@@ -281,5 +281,5 @@ def test_policies_of_a_run_and_of_its_checkpoints(path, first, capsys):
     assert (path / "checkpoints" / "30").is_dir()  # a reader moves nothing
     with pytest.raises(UserError, match="no good checkpoint"):
         run_directory.load_policy(path / "checkpoints" / "30", lambda name: linear_learner)
-    with pytest.raises(UserError, match="no run directory"):
+    with pytest.raises(UserError, match="is not a run directory"):
         run_directory.load_policy(path / "nowhere" / "x", lambda name: linear_learner)

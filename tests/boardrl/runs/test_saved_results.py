@@ -37,7 +37,9 @@ def test_settings_come_first_and_only_with_a_row(tmp_path):
         Kept(path, SETTINGS)
     del kept
     assert Kept(path, SETTINGS).rows == {"a": 1}
-    with pytest.raises(UserError, match=r"was begun with seed=3, not 4; give the settings that it was begun with, or"):
+    with pytest.raises(
+        UserError, match=r"was started with seed=3, not 4; give the settings that it was started with, or"
+    ):
         Kept(path, {**SETTINGS, "seed": 4})
 
 
@@ -58,7 +60,7 @@ def test_settings_come_first_and_only_with_a_row(tmp_path):
 def test_other_files_are_refused_and_left_as_they_are(tmp_path, content, line):
     path = tmp_path / "mine.txt"
     path.write_text(content)
-    with pytest.raises(UserError, match=f"is damaged or of another kind: line {line} is no row of results"):
+    with pytest.raises(UserError, match=f"is damaged or not a file of results: line {line} is not a row of results"):
         Kept(path, SETTINGS)
     assert path.read_text() == content
 

@@ -371,7 +371,9 @@ def test_a_full_disk_is_one_sentence_and_costs_time_only(whole, small_disk, capf
         return measure(player, **more)
 
     task = make_task(schedule=dataclasses.replace(SCHEDULE, checkpoint_every=0.0), evaluate=measure_and_fill)
-    sentence = rf"'{path}.*' cannot be written: No space left on device; make room .*, then go on with --resume={path}$"
+    sentence = (
+        rf"'{path}.*' cannot be written: No space left on device; make room .*, then continue with --resume={path}$"
+    )
     with pytest.raises(UserError, match=sentence):
         train(path, task)
     assert "Traceback" not in capfd.readouterr().err

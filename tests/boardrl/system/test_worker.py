@@ -69,7 +69,7 @@ def test_no_room_for_another_process_is_one_sentence(monkeypatch):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    with pytest.raises(UserError, match=r"^no further process can be started: Resource .*; use fewer processes$"):
+    with pytest.raises(UserError, match=r"^cannot start another process: Resource .*; use fewer processes$"):
         Worker("test_worker:answer")
 
 

@@ -148,7 +148,7 @@ def test_action_values_of_a_conv_net(inputs, outputs):
         ("own_nets:Tall", r"net 'own_nets:Tall' cannot be made: .*'height'; give its options in parentheses"),
         ("own_nets:Tall(height=3)", r"shape \(4, 5, 3\), gives float32\[3\], expected float32\[2\]; a field"),
         ("own_nets:Pair", r"gives \('float32\[2\]', 'float32\[2\]'\), expected float32\[2\]"),
-        ("own_nets:Normed", "net 'own_nets:Normed' has variables .*batch_stats.*, expected params alone"),
+        ("own_nets:Normed", "net 'own_nets:Normed' has variables .*batch_stats.*, expected only params"),
         ("own_nets:Broken", r"shape \(4, 5, 3\), fails: TypeError: no such board; correct its __call__"),
     ],
 )

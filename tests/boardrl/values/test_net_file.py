@@ -47,8 +47,8 @@ def test_a_net_comes_back_in_half_precision(saved):
         (lambda content: content | {"weights": "no base64!"}, "cannot be read as a net"),
         (lambda content: content | {"weights": content["weights"][:-12]}, "with 6 inputs for 2 players"),
         (lambda content: content | {"weights": "/////" + content["weights"][5:]}, "weights that are not finite"),
-        (lambda content: content | {"hidden": {"5": 1}}, "its hidden layers are no list"),
-        (lambda content: content | {"hidden": [10**9]}, "its hidden layers are no list"),
+        (lambda content: content | {"hidden": {"5": 1}}, "its hidden layers are not a list"),
+        (lambda content: content | {"hidden": [10**9]}, "its hidden layers are not a list"),
         (lambda content: content | {"activation": "os.system"}, "its activation is none of relu, tanh, sigmoid"),
         (lambda content: [content], "expected a value net"),
     ],
@@ -63,5 +63,5 @@ def test_what_is_no_net_is_refused(saved, change, words):
 def test_another_game_is_refused(saved, tmp_path):
     with pytest.raises(UserError, match="net of pig:target=20, with 6 inputs for 2 players; this game has 8 for 3"):
         net_file.load(saved[0], Pig(players=3, target=20))
-    with pytest.raises(UserError, match="is no file of a net; give one that exists"):
+    with pytest.raises(UserError, match="is not the file of a net; give one that exists"):
         net_file.load(tmp_path / "nothing.json", GAME)

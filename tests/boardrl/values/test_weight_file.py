@@ -32,7 +32,7 @@ def test_by_the_name_that_the_game_gives(tmp_path: pathlib.Path, monkeypatch: py
     monkeypatch.setattr(Jumper, "weight_files", {"mine": tmp_path / "w.json"})
     weight_file.save(tmp_path / "w.json", STORED)
     assert weight_file.load("mine", GAME) == STORED
-    with pytest.raises(UserError, match="learned=other is no file of weights; jumper brings mine"):
+    with pytest.raises(UserError, match="learned=other is not a file of weights; jumper brings mine"):
         weight_file.load("other", GAME)
 
 
@@ -43,20 +43,20 @@ def test_by_the_name_that_the_game_gives(tmp_path: pathlib.Path, monkeypatch: py
         ({"values": ["a"]}, "cannot be read"),
         ({"values": None}, "cannot be read"),
         ({"format": True}, "cannot be read"),
-        ({"values": {"1": 0, "2": 0, "3": 0, "4": 0}}, "its values are no list of numbers"),
-        ({"values": "1234"}, "its values are no list of numbers"),
-        ({"values": ["1", "2", "3", "4"]}, "its values are no list of numbers"),
-        ({"values": [True, 1, 1, 1]}, "its values are no list of numbers"),
+        ({"values": {"1": 0, "2": 0, "3": 0, "4": 0}}, "its values are not a list of numbers"),
+        ({"values": "1234"}, "its values are not a list of numbers"),
+        ({"values": ["1", "2", "3", "4"]}, "its values are not a list of numbers"),
+        ({"values": [True, 1, 1, 1]}, "its values are not a list of numbers"),
         ({"values": [float("nan"), 1, 1, 1]}, "cannot be read"),
         ({"values": [float("inf"), 1, 1, 1]}, "cannot be read"),
-        ({"values": [1e308, 1, 1, 1]}, "its values are not all finite and of size 1\\.\\d+e\\+30 at most"),
+        ({"values": [1e308, 1, 1, 1]}, "its values are not all finite and of magnitude 1\\.\\d+e\\+30 at most"),
         ({"values": [10**400, 1, 1, 1]}, "its values are not all finite"),
         ({"values": [1.0, 2.0]}, "it has 4 names and 2 values"),
-        ({"names": "pieces"}, "its names are no list of texts"),
-        ({"made_by": 7}, "its made_by is no text"),
-        ({"features": ["brunton2013"]}, "its features is no text"),
-        ({"game": "pig"}, "weighs other features than jumper has"),
-        ({"names": ["pieces", "safe", "axes", "dense"]}, "weighs other features"),
+        ({"names": "pieces"}, "its names are not a list of texts"),
+        ({"made_by": 7}, "its made_by is not a text"),
+        ({"features": ["brunton2013"]}, "its features is not a text"),
+        ({"game": "pig"}, "has weights for other features than jumper"),
+        ({"names": ["pieces", "safe", "axes", "dense"]}, "has weights for other features"),
         ({"features": "none"}, "unknown features 'none' of jumper"),
     ],
 )
@@ -91,7 +91,7 @@ def test_only_files_of_bounded_size_are_read(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "1e308"])
 @pytest.mark.parametrize("features", ["features=brunton2013,", ""])
 def test_typed_weights_are_checked_too(text: str, features: str) -> None:
-    with pytest.raises(UserError, match=r"has the weight (nan|inf|1e\+308); expected numbers of size 1\.\d+e\+30"):
+    with pytest.raises(UserError, match=r"has the weight (nan|inf|1e\+308); expected numbers of magnitude 1\.\d+e\+30"):
         named_players.make(f"alphabeta(depth=1,{features}weights={text}+1+1+1)", GAME)
 
 
