@@ -16,7 +16,7 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.play import players
 from boardrl.play.players import Learned
-from boardrl.values import net_file, weight_file
+from boardrl.values import weight_file
 from search import evaluators
 from search.budget import Budget
 from search.evaluators import Evaluator
@@ -78,6 +78,8 @@ def learned_net(game: Any, asked: Evaluation, load: Load) -> Evaluator:
             f"net={asked.net!r} does not exist; expected a run directory, a checkpoint in it or a file of launch.export"
         )
     if path.is_file():
+        from boardrl.values import net_file
+
         net, params = net_file.load(path, game)
         return evaluators.learned(game, net, jax.tree.map(jnp.asarray, params), batched=asked.batched)
     found = load(path)

@@ -15,7 +15,6 @@ from boardrl import options, registry
 from boardrl.game import CHANCE, Game
 from boardrl.play.players import Learned, Makers, Player
 from boardrl.runs.learned import load_run
-from boardrl.values import net_file
 from search import evaluation, making, random_step, searchers, turns
 from search.budget import Budget, GameClock
 from search.evaluation import Evaluation
@@ -122,6 +121,8 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
 
     evaluator = evaluation.choose(game, asked, kind, budget, load=noted)
     if asked.net and not others and pathlib.Path(asked.net).is_file():
+        from boardrl.values import net_file
+
         trained_on = net_file.trained_on(pathlib.Path(asked.net))
         others += [trained_on] if trained_on != registry.describe(game) else []
     searcher = making.make(game, name, chosen, budget=budget, evaluator=evaluator)

@@ -144,7 +144,9 @@ class Searcher:
     def search_row(self, row: np.ndarray, *, ms: float | None = None, seed: int = 0) -> Result:
         began = time.monotonic_ns()
         last = collections.deque(self.deepen(row, ms=ms), maxlen=1)
-        return self.total(last[0], began) if last else self.first_move(row, began)
+        if not last:
+            return self.first_move(row, began)
+        return self.total(last[0], began) if self.stopped else last[0]
 
     def deepen(self, row: np.ndarray, *, ms: float | None = None) -> Iterator[Result]:
         """What is found at depth 1, 2, … until the budget is used up or the value is exact.

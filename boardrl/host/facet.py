@@ -339,7 +339,7 @@ def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
       params: an example; other parameters of the same shapes need no new code.
     """
     state = jax.tree.map(jnp.asarray, game.init())
-    arguments = [Argument("params", params), Argument("row", state), Argument("player", jnp.int32(0))]
+    arguments = [Argument("params", params, in_memory=True), Argument("row", state), Argument("player", jnp.int32(0))]
     value, title = for_host(value), f"the value of {game.spec.name}"
     functions = {
         "evaluate": Function(value, arguments, title=title),

@@ -9,7 +9,8 @@ from boardrl.lowering.ir import Block, Equation, Var
 
 LOOP = 8  # rounds taken for granted where a loop's length is not known
 # Primitives that read each element of an operand once, whatever the size of the result.
-ONCE = ("reduce", "arg", "cum", "sort", "top_k", "concatenate", "stack", "pad", "scatter", "dynamic_update", "split")
+ONCE = ("reduce", "arg", "cum", "sort", "top_k", "concatenate", "stack", "pad", "scatter", "dynamic_update", "split",
+        "sum_of_rows")  # fmt: skip
 SAME_PLACE: set[str] = set()  # primitives that read their operands where they write; filled by their modules
 STORE = 1  # what writing an element and reading it back costs, in simple operations
 

@@ -43,6 +43,7 @@ class Argument:
 
     name: str
     example: Any
+    in_memory: bool = False  # whether it is an array even if it is one number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +150,15 @@ def lower_module(
         leaves = [[leaf[:] for leaf in layout.leaves] for layout in layouts[label]]
         texts += [
             label,
-            repr((function.title, [a.name for a in function.arguments], function.result, leaves, function.interleaved)),
+            repr(
+                (
+                    function.title,
+                    [(a.name, a.in_memory) for a in function.arguments],
+                    function.result,
+                    leaves,
+                    function.interleaved,
+                )
+            ),
         ]
     walk = None
     if successors is not None and not any(isinstance(block, ir.LoweringError) for block in blocks.values()):
@@ -224,7 +233,8 @@ def emit_function(
     for argument, layout in zip(function.arguments, layouts, strict=False):
         for leaf in layout.leaves:
             var = next(ins)
-            operands.append(_incoming(emit, argument.name, leaf, is_number(layout), var in used))
+            number = is_number(layout) and not argument.in_memory
+            operands.append(_incoming(emit, argument.name, leaf, number, var in used))
     *_, result = layouts
     parameters = [a.name for a in function.arguments]
     if is_number(result):

@@ -64,9 +64,9 @@ class Term:
     def expected(self) -> float:
         """How many rows it adds, about."""
         if self.kind == "bits":
-            return BIT_SHARE * self.entries
+            return BIT_SHARE * int((self.rows >= 0).sum())
         if self.kind == "dense" and self.operands[0].dtype.kind != "f":
-            return NUMBER_SHARE * self.entries
+            return NUMBER_SHARE * int((self.rows >= 0).sum())
         return self.entries
 
 

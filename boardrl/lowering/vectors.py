@@ -176,7 +176,9 @@ def sum_rows(typing, out, table, places, factors, number, start, columns, count)
     """out[i] = Σ_k factors[k] · table[places[k], i], k < number, for `count` columns i from `start` on."""
 
     def generate(context, builder, signature, args):
-        _add_rows(builder, *args[:6], columns.literal_value, count.literal_value)
+        out, table, places, factors, number, start, _, _ = args
+        width = columns.literal_value
+        _add_rows(builder, out, table, places, factors, number, start, width, count.literal_value)
         return context.get_dummy_value()
 
     return types.void(out, table, places, factors, types.int64, types.int64, columns, count), generate

@@ -29,7 +29,7 @@ CHANCE_MET = 11  # dice where the searcher cannot handle them
 OVERFLOWS = 12  # positions that were not expanded for want of memory
 BEGAN = 13
 STALL = 14  # longest recent wait for a core
-WORKED = 15  # processor time of the thread at the last look at the clock before the deadline
+WORKED = 15  # processor time of the thread at the last look at the clock before the deadline, if there is one
 OPTIONS = 16  # from here on: the options, as each searcher numbers them
 ARRAYS = 24  # from here on: where the arrays are, see `search.kernel.addresses`
 WORDS = 52
@@ -74,7 +74,8 @@ def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
     control[NODE_LIMIT] = node_limit
     control[DEADLINE] = deadline
     control[BEGAN] = control[LAST_POLL] = now()
-    control[WORKED] = thread_time()
+    if deadline:
+        control[WORKED] = thread_time()  # a call of the kernel, unlike `now`
     control[STALL] -= control[STALL] // FORGET
     control[NEXT_POLL] = FIRST_POLL
     if node_limit and node_limit < FIRST_POLL:
@@ -96,22 +97,24 @@ def poll(control: np.ndarray) -> None:
     Slow evaluations make it look more often: the nodes of POLL_NS at the rate since the last look. Where other
     processes take turns on the processor, the next wait is expected to be like the last ones: of a wait longer than
     TOLERATED_NS a search ends as much earlier, after half of its time at the earliest. A wait is what the monotonic
-    clock counts beyond the thread's processor time.
+    clock counts beyond the thread's processor time; without a deadline nothing depends on it.
     """
     nodes = control[NODES]
     if control[NODE_LIMIT] and nodes >= control[NODE_LIMIT]:
         control[STOPPED] = 1
-    moment, worked = now(), thread_time()
+    moment = now()
     since = nodes - control[LAST_NODES]
     spent = max(moment - control[LAST_POLL], 1)
-    waited = spent - (worked - control[WORKED])
-    if waited > STALL_NS:
-        control[STALL] = max(control[STALL], waited)
-    early = min(max(control[STALL] - TOLERATED_NS, 0), (control[DEADLINE] - control[BEGAN]) // 2)
-    if control[DEADLINE] and moment >= control[DEADLINE] - early:
-        control[STOPPED] = 1
-    if control[DEADLINE] == 0 or moment < control[DEADLINE]:
-        control[WORKED] = worked
+    if control[DEADLINE]:
+        worked = thread_time()
+        waited = spent - (worked - control[WORKED])
+        if waited > STALL_NS:
+            control[STALL] = max(control[STALL], waited)
+        early = min(max(control[STALL] - TOLERATED_NS, 0), (control[DEADLINE] - control[BEGAN]) // 2)
+        if moment >= control[DEADLINE] - early:
+            control[STOPPED] = 1
+        if moment < control[DEADLINE]:
+            control[WORKED] = worked
     gap = min(max(since * POLL_NS // spent, 1), MOST_GROWTH * since)
     control[NEXT_POLL] = nodes + gap
     if control[NODE_LIMIT]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from boardrl.lowering import fuse
-from boardrl.lowering.bits import BITS, bits_of
+from boardrl.lowering.bits import BITS, bits_of, full, packed
+from boardrl.lowering.bits import literal as word_literal
 from boardrl.lowering.emit import Buffer, Emitter, Point, Value, bare, first, literal, typed
-from boardrl.lowering.index import Index, flatten, size_of, unflatten
+from boardrl.lowering.index import Index, flatten, unflatten
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import convert
 from boardrl.lowering.primitives.indexing import whole
@@ -20,8 +20,6 @@ from boardrl.lowering.writer import Writer, rule
 WRITTEN_OUT = 24  # entries that are listed without a loop
 FEW = 8  # numbers that are listed whether or not they are 0
 MOST_WRITTEN_WORDS = 4  # of booleans whose words are walked one after another; more are walked in a loop
-
-fuse.ONCE = (*fuse.ONCE, NAME)
 
 
 class Listing:
@@ -161,8 +159,8 @@ def _dense(listing: Listing, term: Term, values: list[Value], factor: str) -> No
             listing.append(row, number, f"({test}) & ({row} >= 0)" if (term.rows < 0).any() else test)
         return
     for entry, at in _each(listing, term.entries):
-        row = int(term.rows[entry.constant])
-        listing.put(str(max(row, 0)), element(entry) if row >= 0 else literal(0, dtype), at)
+        place = int(term.rows[entry.constant])
+        listing.put(str(max(place, 0)), element(entry) if place >= 0 else literal(0, dtype), at)
 
 
 def _one_hot(listing: Listing, term: Term, values: list[Value], factor: str) -> None:
@@ -204,33 +202,29 @@ def _digits(flat: int, shape: tuple[int, ...]) -> tuple[Index, ...]:
 
 
 def _bits(listing: Listing, term: Term, values: list[Value], factor: str) -> None:
-    (x,), emit, dtype = values, listing.emit, listing.dtype
-    form = bits_of(emit, x)
-    size = size_of(x.shape)
-    one = factor or literal(1, dtype)
-    mask = term.rows >= 0
-    words = form.words(emit)
+    (x,), emit = values, listing.emit
+    form, one = bits_of(emit, x), factor or literal(1, listing.dtype)
+    wanted, valid = packed(term.rows >= 0), full(x.size)
 
     def walk(text: str, base: Index) -> None:
         word = emit.bind(text, "word")
         with emit.block(f"while {word} != u64(0):"):
             place = emit.index(f"i64(cttz({word}))", 0, BITS - 1)
             emit.line(f"{word} &= {word} - u64(1)")
-            row = _row(emit, term.rows, base + place)
-            if mask.all():
-                listing.append(row, one)
-            else:
-                row = emit.bind(row, "row")
-                listing.append(row, one, f"{row} >= 0")
+            listing.append(_row(emit, term.rows, base + place), one)
 
+    words = [k for k, mask in enumerate(wanted) if mask]  # bits without a row are left out
     if len(words) <= MOST_WRITTEN_WORDS:
-        for k, text in enumerate(words):
-            if mask[BITS * k : BITS * (k + 1)].any() and text != "u64(0)":
-                walk(text, Index(BITS * k))
+        for k in words:
+            text = form.words(emit)[k]
+            walk(text if wanted[k] == valid[k] else f"{text} & {word_literal(wanted[k])}", Index(BITS * k))
         return
     pointer = form.in_memory(emit)
-    with emit.loop(0, -(-size // BITS)) as k:
-        walk(f"{pointer}[{k}]", k * BITS)
+    with emit.loop(0, len(wanted)) as number:
+        text = f"{pointer}[{number}]"
+        if wanted != valid:
+            text += f" & {emit.table(np.array(wanted, np.uint64), 'masks')}[{number}]"
+        walk(text, number * BITS)
 
 
 WRITERS = {"constant": _constant, "dense": _dense, "one_hot": _one_hot, "scatter": _scatter, "bits": _bits}

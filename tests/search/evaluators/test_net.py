@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any
 
 import jax
@@ -180,3 +181,35 @@ def test_what_cannot_be_lowered_is_valued_in_jax() -> None:
     assert evaluator.name == "batched net"
     with pytest.raises(LoweringError):
         evaluators.learned(game, drawn, jnp.float32(1), batched=False)
+
+
+def test_a_net_at_a_leaf_gives_every_player_its_own_view_and_adds_rows_of_few_inputs() -> None:
+    """Values of all players, from one function, are those that JAX gives as each of them sees the position."""
+    game = registry.make("ludo:pieces=2,ring=8")
+    net = nets.ValueNet(game, nets.MLP((8,), 4))
+    params = net.init(jax.random.key(3))
+    facet, rng = host.lowered(game), np.random.default_rng(0)
+    compiled = host.lower_value(net, params, game)
+    assert inspect.getsource(compiled.module).count("sum_rows(") == 1 + game.spec.num_players
+    seen = jax.jit(jax.vmap(lambda state, player: net(params, state, player)[player], (None, 0)))
+    row, found = facet.rows(), np.zeros(4, np.float32)
+    facet.init(row)
+    for _ in range(12):
+        compiled.module.evaluate_all(compiled.params(params), row, found, compiled.work())
+        wanted = seen(jax.tree.map(jnp.asarray, facet.state(row)), jnp.arange(4))
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+        row = random_step.step(facet, row, rng)
+    assert np.ptp(found) > 0  # in the first position all see the same
+
+
+def test_a_value_function_may_have_one_number_as_its_only_parameter() -> None:
+    game = registry.make("tic_tac_toe")
+
+    def value(params: Any, state: Any, player: Any) -> Any:
+        return params * jnp.array([1.0, -1.0], jnp.float32)
+
+    evaluator = evaluators.net(host.lowered(game), value, jnp.float32(0.25), batched=False)
+    search = Searcher(game, "maxn", budget=Budget(depth=1), evaluator=evaluator, facet=host.lowered(game))
+    np.testing.assert_array_equal(search.search(game.init()).value, [0.25, -0.25])
+    evaluator.load(jnp.float32(0.5))
+    np.testing.assert_array_equal(search.search(game.init()).value, [0.5, -0.5])
