@@ -43,6 +43,7 @@ from launch.console import named_players, output
 OPENING = "--opening=N begins every game with N random moves"
 GAMES, PICTURE, NUMBERS = "games.jsonl", "ratings.png", "ratings.json"
 STORED = ("game", "players", "games", "seed", "opening")  # settings that the games depend on
+CUT_SHOWN = 5  # players with the most games that were cut
 NO_RATING = "?"  # of who has not met the others yet
 
 
@@ -246,7 +247,16 @@ def tables(numbers: Mapping[str, Any]) -> list[Any]:
             f"only {numbers['distinct']:,} of the {numbers['games']:,} games are different, as nothing is left to "
             f"chance: they count as {numbers['observations']:,.4g} in the ratings; {OPENING}"
         ]
-    return [rated, cross, *numbers["notes"], *repeats]
+    return [rated, cross, *numbers["notes"], *_cuts(numbers), *repeats]
+
+
+def _cuts(numbers: Mapping[str, Any]) -> list[str]:
+    """A line on who sat in the games that were cut: those who never end a game stand out."""
+    often = sorted((player for player in numbers["players"] if player["cut"]), key=lambda player: -player["cut"])
+    if not often:
+        return []
+    named = ", ".join(f"{player['name']} {player['cut']:,}" for player in often[:CUT_SHOWN])
+    return [f"{numbers['cut']:,} games were cut at max_steps; most often with {named}"]
 
 
 def _is_rated(player: Mapping[str, Any]) -> bool:

@@ -46,7 +46,12 @@ class Ranked(NamedTuple):
     high: float
     games: int
     points: float  # mean return
+<<<<<<< HEAD
     score: float  # fraction of its opponents that it beat, a tie counting half
+=======
+    score: float  # share of its opponents that it was ahead of, a shared place counting half
+    cut: int  # of its games, those that reached `max_steps`
+>>>>>>> 558fef0 (x)
 
 
 class Tournament(NamedTuple):
@@ -161,8 +166,13 @@ def _parts(players: Sequence[Player], plan: Schedule) -> list[_Part]:
 
 
 def rank(players: Sequence[Player], played: Played | None) -> Tournament:
+<<<<<<< HEAD
     """The results of the games played so far in a tournament."""
     ranked = [Ranked(player.name, ratings.MEAN, -math.inf, math.inf, 0, 0.0, 0.0) for player in players]
+=======
+    """The table of a tournament, or of the games so far."""
+    ranked = [Ranked(player.name, ratings.MEAN, -math.inf, math.inf, 0, 0.0, 0.0, 0) for player in players]
+>>>>>>> 558fef0 (x)
     if played is None:
         return Tournament(tuple(ranked), (), 0, 0, 0, 0.0)
     pairs = _pairs(played, len(players))
@@ -177,7 +187,8 @@ def rank(players: Sequence[Player], played: Played | None) -> Tournament:
             continue
         points = float(played.returns[sits].mean(dtype=np.float64))
         rating = rated.get(number, ratings.Rating(ratings.MEAN, -math.inf, math.inf))
-        ranked[number] = Ranked(player.name, *rating, games, points, float(scores[number] / max(met[number], 1)))
+        score, cut = float(scores[number] / max(met[number], 1)), int(played.cut[sits.any(axis=1)].sum())
+        ranked[number] = Ranked(player.name, *rating, games, points, score, cut)
     return Tournament(
         tuple(ranked),
         tuple(pairs),

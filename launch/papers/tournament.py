@@ -74,7 +74,13 @@ LEARNERS = {
         "derakhshan2010",
         items=("derakhshan2010-evolved-200000",),
         flags={**derakhshan2010.OURS, "log_every": 1},
-        quick_flags={**derakhshan2010.OURS, "genome": RECIPE, "log_every": 1, "games_per_generation": 100},
+        quick_flags={
+            **derakhshan2010.OURS,
+            "genome": RECIPE,
+            "log_every": 1,
+            "games_per_generation": 100,
+            "playoff_games": 0,
+        },
     ),
     "NNGA, saederup2010": Learner(
         "genetic",

@@ -88,6 +88,15 @@ def test_ctrl_c_keeps_what_was_played(tmp_path, capsys):
     assert stored["games"] == stored["wanted"] == 18
 
 
+def test_who_sat_in_games_that_were_cut_is_named():
+    players = [
+        {"name": name, "cut": cut} for name, cut in {"a": 2, "b": 0, "c": 3, "d": 3, "e": 2, "f": 1, "g": 1}.items()
+    ]
+    (line,) = tournament._cuts({"cut": 3, "players": players})
+    assert line == "3 games were cut at max_steps; most often with c 3, d 3, a 2, e 2, f 1"
+    assert tournament._cuts({"cut": 0, "players": players[1:2]}) == []
+
+
 def test_games_that_repeat_are_reported(capsys):
     """Nothing is left to chance between two searchers."""
     flags = ["--game=tic_tac_toe", "--players=alphabeta(depth=1),alphabeta(depth=2)", "--games=8", "--processes=1"]

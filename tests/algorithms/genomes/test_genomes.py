@@ -13,6 +13,7 @@ from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
 from algorithms.genomes.weights import Weights
 from boardrl import host, registry
+from boardrl.errors import UserError
 from boardrl.game import one_hot
 from boardrl.play import players
 from boardrl.play.policy import Policy
@@ -191,6 +192,18 @@ def test_a_papers_recipe_has_its_genes_in_their_order():
         "learning_rate", "discount", "not_hit", "lost", "knock", "near_enemy", "safe_zone", "goal", "star", "globe"
     )  # fmt: skip
     assert [name for name, low in zip(genes.names, genes.low, strict=True) if low < 0] == ["lost", "near_enemy"]
+
+
+def test_a_recipe_may_be_learned_from_all_seats():
+    mean = np.full(10, 0.5)
+    assert RewardRecipe(preset="derakhshan2010")._config(SDU, mean).learners == 1
+    made = RewardRecipe(preset="derakhshan2010", learners=4)
+    made.check(SDU)
+    assert made._config(SDU, mean).learners == 4
+    with pytest.raises(UserError, match="learners=-1 of genome 'reward_recipe': expected at least 1"):
+        RewardRecipe(learners=-1).check(SDU)
+    with pytest.raises(UserError, match="--learners=5 are more than the 4 seats"):
+        RewardRecipe(preset="derakhshan2010", learners=5).check(SDU)
 
 
 def test_weights_are_those_of_the_features_or_of_a_net():

@@ -39,7 +39,9 @@ def test_a_shared_best_return_is_a_draw():
 
 def test_cut_games_are_counted():
     game = Coin(heads=0.0, max_steps=7)
-    assert tournament.play(game, even(game, "ab"), games=10, seed=0).cut == 10
+    found = tournament.play(game, even(game, "ab"), games=10, seed=0)
+    assert found.cut == 10
+    assert [player.cut for player in found.players] == [10, 10]
 
 
 def test_tic_tac_toe_is_ranked():

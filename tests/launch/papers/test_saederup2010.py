@@ -1,13 +1,15 @@
 """The NNGA paper: its t-tests by hand, the hand-set net, and what the items ask for."""
 
+import jax
 import numpy as np
 import pytest
 
+from algorithms import genetic
 from algorithms.genomes.truth_table import TruthTable
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy, Uniform
 from games.ludo import Ludo
-from launch.papers import saederup2010, sdu_matches
+from launch.papers import saederup2010, saederup2010_limit, sdu_matches
 
 TABLE_3 = np.array(
     [
@@ -58,6 +60,16 @@ def test_two_against_two(monkeypatch):
     assert quick.paper is None  # a shorter evolution is not held against the paper's
 
 
+@pytest.mark.parametrize(("name", "num_genes"), [("nine", 19), ("ten", 32)])
+def test_our_settings_suit_the_game(name, num_genes):
+    game = Ludo(rules="sdu_java")
+    _, genome = saederup2010.OUR_GENOMES[name]
+    games = saederup2010.OUR_GENERATIONS * saederup2010.OURS["games_per_generation"]
+    config = genetic.Config(**saederup2010.OURS, genome=genome, games=games)
+    genetic.check(config, game)
+    assert genetic.init(config, game, jax.random.key(0)).genes.shape == (20, num_genes)
+
+
 def test_compiled_matches_have_the_same_seats_and_points():
     random = sdu_matches.players.make("random", Ludo(rules="sdu_java"))
     returns = sdu_matches.by_seat_compiled(random, 50, 0)
@@ -66,3 +78,20 @@ def test_compiled_matches_have_the_same_seats_and_points():
     mine, theirs = sdu_matches.team_compiled(random, sdu_matches.opponent(), 20, 0)
     np.testing.assert_array_equal(mine + theirs, 6 * 20)
     assert mine.mean() < theirs.mean()
+
+
+def test_neighbours_of_a_ranking_have_one_entry_elsewhere():
+    found = saederup2010_limit.neighbours((2, 0, 1))
+    assert found == [(0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)]
+    assert len(saederup2010_limit.neighbours(range(19))) == 18 * 18
+
+
+def test_a_bad_ranking_has_a_better_neighbour():
+    """Upside down, the hand-set net loses most games."""
+    player = saederup2010.by_hand()
+    worst = Player("worst", Policy(player.policy.apply, -np.asarray(player.policy.params)))
+    evolved, best, gain = saederup2010_limit.cells(worst, 8, 0)
+    assert evolved.ours < 10_000
+    assert best.ours - evolved.ours == pytest.approx(gain.ours)
+    assert gain.ours > 0
+    assert gain.low < gain.ours < gain.high
