@@ -46,12 +46,8 @@ class Ranked(NamedTuple):
     high: float
     games: int
     points: float  # mean return
-<<<<<<< HEAD
     score: float  # fraction of its opponents that it beat, a tie counting half
-=======
-    score: float  # share of its opponents that it was ahead of, a shared place counting half
-    cut: int  # of its games, those that reached `max_steps`
->>>>>>> 558fef0 (x)
+    cut: int  # games that reached `max_steps`
 
 
 class Tournament(NamedTuple):
@@ -166,13 +162,8 @@ def _parts(players: Sequence[Player], plan: Schedule) -> list[_Part]:
 
 
 def rank(players: Sequence[Player], played: Played | None) -> Tournament:
-<<<<<<< HEAD
     """The results of the games played so far in a tournament."""
-    ranked = [Ranked(player.name, ratings.MEAN, -math.inf, math.inf, 0, 0.0, 0.0) for player in players]
-=======
-    """The table of a tournament, or of the games so far."""
     ranked = [Ranked(player.name, ratings.MEAN, -math.inf, math.inf, 0, 0.0, 0.0, 0) for player in players]
->>>>>>> 558fef0 (x)
     if played is None:
         return Tournament(tuple(ranked), (), 0, 0, 0, 0.0)
     pairs = _pairs(played, len(players))

@@ -23,13 +23,8 @@ from boardrl.play.players import Player
 from boardrl.runs import plots
 from boardrl.system import atomic_files
 from games.ludo import Ludo
-<<<<<<< HEAD
 from launch.console import named_players
-from launch.papers import derakhshan2010, sdu_matches, trained
-=======
-from launch import lineup
 from launch.papers import derakhshan2010, saederup2010_limit, sdu_matches, trained
->>>>>>> 558fef0 (x)
 from launch.papers.cell import Cell, Item, mean
 from launch.papers.sdu_matches import GAME, MATCH_GAMES, OPPONENT, PER
 
