@@ -20,8 +20,8 @@ from boardrl.play.players import Learned
 from boardrl.values import net_file, weight_file
 from search import evaluators
 from search.budget import Budget
+from search.declaration import Declaration
 from search.evaluators import Evaluator
-from search.searchers import Kind
 
 Load = Callable[[pathlib.Path], Learned]  # what was learned in a run directory
 
@@ -49,12 +49,12 @@ class Evaluation:
 
 
 def choose(
-    game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Load, lowered: bool = False
+    game: Any, asked: Evaluation, declaration: Declaration, budget: Budget, *, load: Load, lowered: bool = False
 ) -> tuple[Evaluator, Facet]:
     """The evaluator that was asked for, and the facet that it works on.
 
     Args:
-      kind, budget: of the search; the default follows from them.
+      declaration, budget: of the search; the default follows from them.
       load: gives what was learned in a run directory, for `net`.
       lowered: takes the rules in JAX even if the game has faster ones of its own.
     """
@@ -70,8 +70,8 @@ def choose(
         return evaluators.named(game, asked.features, asked.weights, lowered=lowered)
     facet = host.lowered(game) if lowered else host.of(game)
     if asked.evaluation or asked.weights:
-        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=kind.playouts), facet
-    return evaluators.default(facet, games=kind.playouts, limited=budget.limited or kind.samples), facet
+        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=declaration.playouts), facet
+    return evaluators.default(facet, games=declaration.playouts, limited=budget.limited or declaration.samples), facet
 
 
 def learned_net(game: Any, asked: Evaluation, load: Load, *, lowered: bool) -> tuple[Evaluator, Facet]:

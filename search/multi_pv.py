@@ -9,7 +9,6 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from search import maxn, searchers
 from search.result import Result
 from search.searcher import Searcher
 from search.tree_searcher import TreeSearcher
@@ -109,9 +108,7 @@ def _value(searcher: Searcher, row: np.ndarray, child: np.ndarray, depth: int, v
         facet.returns(child, values, work)
     else:
         values = searcher.evaluate(child)
-    if searcher.kind.kernel is not maxn:
-        values = searchers.against_the_rest(float(values[view]), view, searcher.game)
-    return Move(values.astype(np.float64), [row, child])
+    return Move(searcher.declaration.leaf_vector(values, view, searcher.game.spec), [row, child])
 
 
 def _complete(searcher: Searcher, move: Move, result: Result) -> Move:

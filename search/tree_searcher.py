@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from boardrl import host
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from search.evaluators import Evaluator, default
@@ -34,21 +33,12 @@ class TreeSearcher(Searcher):
     memory: tree.Tree
 
     def _default_evaluator(self) -> Evaluator:
-        return default(self.facet, games=self.kind.playouts)
+        return default(self.facet, games=self.declaration.playouts)
 
     def _allocate(self) -> tree.Tree:
-        allocated = tree.allocate(self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.kind.name)
+        allocated = tree.allocate(self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.declaration.name)
         self.spare = len(allocated.rows) - 1
         return allocated
-
-    def _specialise(self) -> Any:
-        spec = self.game.spec
-        settings: dict[str, Any] = {
-            "MOST": float(spec.max_return),
-            "CERTAIN_MOST": spec.num_players == 2 and spec.return_sum is not None,
-        }
-        parts = {"search.evaluators.slots": self.evaluator.module}
-        return host.specialise(self.kind.kernel, self.facet, parts=parts, **settings)
 
     def _warm_up(self) -> None:
         row = self.facet.rows()
@@ -67,7 +57,7 @@ class TreeSearcher(Searcher):
         """Simulates within the budget; `ms` replaces the budget's."""
         began = time.monotonic_ns()
         if not (self.budget.ms if ms is None else ms) and not self.budget.nodes:
-            raise UserError(f"{self.kind.name} has no end of its own; give it a limit, like ms=100 or nodes=10000")
+            raise UserError(f"{self.declaration.name} has no end of its own; give it a limit, like ms=100 or nodes=10000")
         if self.facet.actor(row, self.memory.work) == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
         self._grow(row, began, self.budget.ms if ms is None else ms, nodes=self.budget.nodes, seed=seed)
