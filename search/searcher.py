@@ -7,7 +7,7 @@ import itertools
 import time
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from boardrl.host import Facet
 from boardrl.system import machine
 from search import searchers
 from search.budget import Budget
+from search.declaration import SearchKernel
 from search.evaluators import Evaluator, default
 from search.kernel import control_block, memory, plain_key, symmetric_key
 from search.kernel.transposition_table import AGES
-from search.result import Result
+from search.result import Result, RootMove
 
 MOST_DEPTH = 250  # that the table can tell apart
 EVALUATOR_SLOTS, KEY_SLOTS = "search.evaluators.slots", "search.kernel.key_slots"
@@ -58,7 +59,7 @@ class Searcher:
         self.facet = host.of(game) if facet is None else facet
         self.evaluator = self._default_evaluator() if evaluator is None else evaluator
         self.memory = self._allocate()
-        self._kernel: Any = self._specialise()
+        self._module = self._specialise()
         self._warm_up()
 
     def _default_evaluator(self) -> Evaluator:
@@ -87,6 +88,10 @@ class Searcher:
         if KEY_SLOTS in host.slots_of(kernel):
             slots[KEY_SLOTS] = self._choose_key()
         return host.specialise(kernel, self.facet, slots=slots, **self.declaration.constants(spec))
+
+    @property
+    def _kernel(self) -> SearchKernel:
+        return cast(SearchKernel, self._module)
 
     def _warm_up(self) -> None:
         """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
@@ -196,6 +201,10 @@ class Searcher:
         view, who = int(self.memory.control[control_block.VIEW]), int(self.facet.actor(row, self.memory.work))
         value = self.declaration.to_searching_seat(self._search_to(depth, None), view, who)
         return Again(self.declaration.vector(value, self.memory.scores, view, self.game.spec), self._line())
+
+    def root_moves(self) -> list[RootMove]:
+        """The successors of the position searched last, in their order, where the search has valued each of them."""
+        return []
 
     def complete(self, result: Result) -> Result:
         """The result with its line followed on, where the table had cut it short, as far as it was searched."""

@@ -32,7 +32,9 @@ def find(name: str) -> Declaration:
     found = registry.load(name, registry.SEARCHERS)
     if not isinstance(found, Declaration) or found.name != name:
         docs = registry.SEARCHERS.docs
-        raise UserError(f"searcher {name!r} is not registered as a search.declaration.Declaration of that name; see {docs}")
+        raise UserError(
+            f"searcher {name!r} is not registered as a search.declaration.Declaration of that name; see {docs}"
+        )
     return found
 
 

@@ -1,8 +1,7 @@
-"""The compiled functions of a game, as a kernel sees them.
+"""Slots of a game's compiled rules: what a kernel imports, as in `from boardrl.host.slots import actor, legal, step`.
 
-A kernel is a module of Numba functions that works for every game: a search, a random player, a sweep over a
-table. It imports what it needs of a game from here, as in `from boardrl.host.slots import actor, legal, step`, and
-`host.specialise(kernel, facet)` gives a copy of the kernel with a game's own functions in the place of these.
+Filled by `host.specialise(kernel, facet)` (`boardrl.host.template`) with the module of the game's facet. `host.of(game)`
+lowers it from the rules in JAX, or takes the hand-written one that the game brings.
 
 A position is a row: a contiguous vector of WORDS 64-bit words. `work` is scratch memory of WORK_WORDS words, one
 for each thread. Nothing is allocated and no size is checked. No output may share memory with an input.
@@ -23,74 +22,73 @@ OBS_SIZE = 1  # numbers in an observation
 NUM_FEATURES = 0  # F
 NUM_SYMMETRIES = 1  # of the board, the identity included
 ROOM = 1  # rows that a buffer of `successors` must have at least
-TRUNCATED = 0  # the word of a workspace where `successors` counts what it left out for want of room
+TRUNCATED = 0  # the word of a workspace in which `successors` counts the positions that it had no room for
 
 
 def init(row: Any) -> None:
     """Writes the first state."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def actor(row: Any, work: Any) -> int:
     """The seat to act, CHANCE or TERMINAL."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def legal(row: Any, mask: Any, work: Any) -> None:
     """Writes [MASK_WORDS] uint64: what the actor may do, a bit an action (boardrl.host.masks reads them)."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def chance(row: Any, probs: Any, work: Any) -> None:
     """Writes [C] float32: probabilities of the outcomes."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def step(row: Any, move: Any, out: Any, work: Any) -> None:
     """Writes the state after an action or an outcome into another row."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def act(row: Any, move: Any, out: Any, work: Any) -> None:
     """What `step` does at a decision."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def settle(row: Any, move: Any, out: Any, work: Any) -> None:
     """What `step` does at a chance node."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def successors(row: Any, buffer: Any, work: Any) -> int:
     """Writes the rows that a player can move to into the first rows of [M, WORDS], M ≥ ROOM, and returns how many.
 
-    A lowered facet has a row for each legal action, in their order. A hand-written one may have whole turns of
-    several actions, and each row once, in the order that it finds best; where there can be more than M it counts
-    what it left out.
+    A lowered facet writes a row for each legal action, in their order. A hand-written one may write whole turns of
+    several actions, each row once, in the order that it finds best; it counts the rows for which M is too small.
     """
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def symmetric(row: Any, number: int, out: Any, work: Any) -> None:
     """Writes the mirror image of that number, 0 being the row itself; only of games that offer `symmetric`."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def returns(row: Any, out: Any, work: Any) -> None:
     """Writes [P] float32: what each player has got so far."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def observe(row: Any, player: int, out: Any, work: Any) -> None:
     """Writes [OBS_SIZE] float32: the state as a player sees it."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def features(row: Any, player: int, out: Any, work: Any) -> None:
     """Writes [F] float32: what a linear evaluation weighs; only of games that offer `features`."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")
 
 
 def key(row: Any) -> int:
     """64 well-mixed bits, the same for equal states."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by boardrl.host.facet")

@@ -117,7 +117,8 @@ def copy(
     source = inspect.getsource(kernel)
     for constant, value in {**(added or {}), **constants}.items():
         line = f"{constant} = {value!r}"
-        source, count = re.subn(rf"^{constant}\b[^=\n]*=.*$", lambda _, line=line: line, source, flags=re.MULTILINE)
+        pattern, escaped = rf"^{constant}\b[^=\n]*=.*$", line.replace("\\", r"\\")
+        source, count = re.subn(pattern, escaped, source, flags=re.MULTILINE)
         if count != 1 and constant in constants:
             raise TemplateError(f"{kernel.__name__} defines the constant {constant} {count} times; expected once")
         if count != 1:

@@ -15,7 +15,7 @@ from search.kernel.addresses import ROWS, SCRATCH, WEIGHTS, WORK, matrix, vector
 from search.kernel.control_block import CUTS, OVERFLOWS, VIEW
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, forceinline=True)
 def leaf_value(control, at, who, left, seat):
     """The value to `seat` of the leaf in rows[at], where `who` acts: its returns, or what the evaluator says.
 
@@ -33,7 +33,7 @@ def leaf_value(control, at, who, left, seat):
     return value if seat == control[VIEW] else -value
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, forceinline=True)
 def expand(control, at, top):
     """Writes the successors of rows[at] into the rows from `top` on, and returns how many there are."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

@@ -15,7 +15,7 @@ from boardrl.exact import solve
 from boardrl.game import CHANCE
 from boardrl.matches import arena
 from boardrl.play import players
-from search import evaluators, making, searchers
+from search import evaluators, searchers
 from search.budget import Budget
 from search.kernel import tree
 from search.kernel.tree import CHILDREN, FIRST, NUM_NODES, VALUES, VISITS
@@ -26,7 +26,9 @@ def mcts(
     game: Any, nodes: int, *, kilobytes: int = 8192, evaluator: Any = None, facet: Any = None, **options: Any
 ) -> Any:
     budget = Budget(nodes=nodes, kilobytes=kilobytes)
-    return making.make(game, "mcts", searchers.Mcts(**options), budget=budget, evaluator=evaluator, facet=facet)
+    return searchers.make(
+        game, "mcts", searchers.find("mcts").options(**options), budget=budget, evaluator=evaluator, facet=facet
+    )
 
 
 # --- solved games -----------------------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ def test_memory_is_what_was_given_and_too_little_is_refused() -> None:
 def test_depth_limits_the_tree_as_it_does_other_searches() -> None:
     game = registry.make("connect_four")
     budget = Budget(nodes=500, depth=2, kilobytes=4096)
-    searcher = making.make(game, "mcts", budget=budget)
+    searcher = searchers.make(game, "mcts", budget=budget)
     result = searcher.search(game.init())
     assert searcher.memory.control[NUM_NODES] == 1 + 7 + 49
     assert result.depth == 2
