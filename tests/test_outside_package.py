@@ -10,6 +10,11 @@ import sys
 
 import pytest
 
+from boardrl.errors import UserError
+from games.pig import Pig
+from games.tic_tac_toe import TicTacToe
+from search import searchers
+
 ROOT = pathlib.Path(__file__).parent.parent
 POINTS = """
 [boardrl.games]
@@ -46,7 +51,16 @@ def run(folder, command, *flags, code=0):
 
 def test_training_and_matches_by_name(folder):
     game = "--game=subtraction:pieces=3"
-    run(folder, "train", game, "--algo=outside_td", "--games=16", "--eval_games=8")
+    run(
+        folder,
+        "train",
+        game,
+        "--algo=outside_td",
+        "--games=16",
+        "--evaluate_games=8",
+        "--evaluate_every=16",
+        "--final_games=8",
+    )
     (path,) = (folder / "runs").glob("subtraction-outside_td-*")
     assert json.loads((path / "config.json").read_text())["algo"] == "outside_td"
     text = run(folder, "evaluate", game, f"--players=lookahead(depth=1),{path}", "--games=40")
@@ -55,13 +69,22 @@ def test_training_and_matches_by_name(folder):
     assert float(rate.group(1)) >= 50  # who moves first takes all three pieces, which one turn of looking ahead sees
 
 
-def test_analysis_and_suggestions_by_name(folder):
+def test_analysis_by_name(folder):
     text = run(folder, "analyse", "--game=subtraction:pieces=3", "--searcher=lookahead", "--depth=1")
     assert re.search(r"^value   \+1 -1 \(by playouts\(games=8\)\)", text, re.MULTILINE), text
     assert re.search(r"^line    2$", text, re.MULTILINE), text
-    text = run(folder, "analyse", "--game=pig:players=3", "--searcher=lookahead", "--depth=1", code=2)
-    assert text == "error: lookahead plays games of two players, and pig has 3; use maxn, mcts or paranoid\n"
-    text = run(folder, "analyse", "--game=subtraction", "--searcher=broken_search", "--depth=1", code=2)
-    assert text.startswith("error: searcher 'broken_search' cannot be loaded from 'outside_searcher:MISSING': ")
-    text = run(folder, "analyse", "--game=subtraction", "--searcher=lokahead", "--depth=1", code=2)
-    assert "unknown searcher 'lokahead' (did you mean 'lookahead'?)" in text
+
+
+def test_refusals_and_suggestions_know_the_searcher(folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(
+        UserError, match=r"^lookahead plays games of two players, and pig has 3; use maxn, mcts or paranoid$"
+    ):
+        searchers.refuse("lookahead", Pig(players=3))
+    with pytest.raises(UserError, match="searcher 'broken_search' cannot be loaded from 'outside_searcher:MISSING'"):
+        searchers.find("broken_search")
+    with pytest.raises(
+        UserError, match="unknown searcher 'lokahead' \\(did you mean 'lookahead'\\?\\); known searchers: alp"
+    ):
+        searchers.find("lokahead")
+    assert {"lookahead", "negascout"} <= set(searchers.fitting(TicTacToe())) < set(searchers.names())  # but the broken

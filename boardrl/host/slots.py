@@ -1,7 +1,7 @@
 """Slots of a game's compiled rules: what a kernel imports, as in `from boardrl.host.slots import actor, legal, step`.
 
-Filled by `host.specialise(kernel, facet)` (`boardrl.host.template`) with the module of the game's facet. `host.of(game)`
-lowers it from the rules in JAX, or takes the hand-written one that the game brings.
+Filled by `host.specialise(kernel, facet)` (`boardrl.host.template`) with the module of the game's facet, which
+`host.of(game)` lowers from the rules in JAX, or takes from the game where it brings a hand-written one.
 
 A position is a row: a contiguous vector of WORDS 64-bit words. `work` is scratch memory of WORK_WORDS words, one
 for each thread. Nothing is allocated and no size is checked. No output may share memory with an input.
