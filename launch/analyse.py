@@ -20,7 +20,7 @@ from boardrl.errors import UserError
 from boardrl.runs import learned
 from launch import cli
 from launch.console import output, positions, search_progress
-from search import evaluation, making, searchers, turns
+from search import evaluation, searchers, turns
 from search.budget import Budget
 from search.evaluation import Evaluation
 from search.multi_pv import Move
@@ -32,7 +32,7 @@ from search.searcher import Searcher
 class Config(Budget, Evaluation):
     game: str = setting("tic_tac_toe", "the game, with its options")
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
-    searcher: str = setting("negascout", f"one of {', '.join(searchers.KINDS)}")
+    searcher: str = setting("negascout", f"one of {', '.join(searchers.names())}")
     multi: int = setting(0, "how many of the best moves to tell, each with its value and line; 0: the best line alone")
     json: str = setting("", "file for the result; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -41,14 +41,14 @@ class Config(Budget, Evaluation):
 def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
-    searchers.find(config.searcher).refuse(config.searcher, game)
+    searchers.refuse(config.searcher, game)
     state = positions.read(game, config.position)
     if config.multi < 0:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
     search_progress.note_if_unlimited(config)
-    kind = searchers.find(config.searcher)
-    evaluator = evaluation.choose(game, config, kind, config, load=learned.load_run)
-    searcher = making.make(game, config.searcher, options, budget=config, evaluator=evaluator)
+    declaration = searchers.find(config.searcher)
+    evaluator = evaluation.choose(game, config, declaration, config, load=learned.load_run)
+    searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator)
     if not config.multi:
         show(content_of(searcher, searcher.complete(search_progress.search(searcher, state))), path)
         return

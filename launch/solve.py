@@ -43,13 +43,11 @@ def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
     state = positions.read(game, config.position)
-    try:
-        searchers.refuse_dice("a search to the end", game)
-    except UserError:
+    if "negascout" not in searchers.fitting(game):
         analyse.show(by_iteration(game, state), path)
         return
     facet = host.of(game)
-    options = searchers.Negascout(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
+    options = searchers.find("negascout").options(symmetry=config.symmetry and facet.module.NUM_SYMMETRIES > 1)
     budget = Budget(ms=config.ms, kilobytes=config.kilobytes)
     # A game's evaluation puts the better moves first in the deeper searches; the last one goes to the end without it.
     evaluator = evaluators.default(facet, limited=False)

@@ -1,24 +1,26 @@
-"""Alpha-beta and Negascout for two players who have no dice and win what the other loses.
+"""Alpha-beta for zero-sum games of two players without dice.
 
-A kernel (boardrl.host.slots): `search.searcher` calls `search` of a copy made for one game and evaluator.
+A kernel (`boardrl.host.template`): `search.searcher` calls `search` of a copy compiled for one game and evaluator.
+`search.negascout` is this kernel with other windows.
 
 Depth counts turns: a player's further action in the same turn, as along a chain of hops, costs none. Each value is
-in the view of who acts; it changes sign only where the turn passes to the other. Values below or above the window
-are bounds (fail-soft).
-
-Negascout (Reinefeld 1983) tries every move but the first with an empty window just above alpha; only a move that
-proves better is searched again, with the bound just found. The window is empty in floating point: no number
-lies between alpha and its successor.
+to who acts; it changes sign only where the turn passes to the other player. Values below or above the window are
+bounds (fail-soft).
 """
 
 from __future__ import annotations
 
+import dataclasses
+
 import numba
 import numpy as np
 
-from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import ROOM, WORDS, actor, returns, successors
-from search.evaluators.slots import evaluate, prepare
+from boardrl.config import setting
+from boardrl.errors import UserError
+from boardrl.game import CHANCE
+from boardrl.host.slots import ROOM, WORDS, actor, successors
+from search.declaration import Declaration, Deepening
+from search.evaluators.slots import prepare
 from search.kernel.addresses import (
     HISTORY,
     KILLERS,
@@ -34,8 +36,10 @@ from search.kernel.addresses import (
     vector,
 )
 from search.kernel.control_block import AGE, CHANCE_MET, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.kernel.key_slots import position_key
 from search.kernel.move_ordering import DONE, HISTORY_SIZE, KILLERS_A_PLY, best_left, note_cutoff, score, signature
-from search.kernel.position_key import identity
+from search.kernel.nodes import leaf_value
+from search.kernel.pv_table import put_first
 from search.kernel.transposition_table import (
     EXACT,
     LOWER,
@@ -49,8 +53,10 @@ from search.kernel.transposition_table import (
     store,
     value_of,
 )
+from search.kernel.window_slots import first_beta, needs_research
+from search.searcher import Searcher
 
-SCOUT, USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(5))
+USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(4))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -82,7 +88,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
     use_table = control[USE_TABLE] != 0
     position, table_move = np.uint64(0), NO_MOVE
     if use_table:
-        position = identity(rows, at, top, control, work)
+        position = position_key(rows, at, top, control, work)
         entry = find(table, position)
         table_move = move_of(entry)
         if ply > 0 and answers(entry, depth):
@@ -117,30 +123,19 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             child = top + num_moves - 1 - number
         who = np.int64(actor(rows[child], work))
         left = depth - (who != me)
-        if who == TERMINAL:
+        if who < 0 or left <= 0 or full:
             count(control)
-            returns(rows[child], scratch, work)
-            value = np.float64(scratch[me])
-            pv[ply + 1, 0] = 0
-        elif left <= 0 or who == CHANCE or full:
-            count(control)
-            control[CUTS] += 1
             control[CHANCE_MET] += who == CHANCE
-            control[OVERFLOWS] += left > 0
-            value = evaluate(rows, child, control[VIEW], weights, scratch, work)
-            if me != control[VIEW]:
-                value = -value
+            value = leaf_value(control, child, who, left, me)
             pv[ply + 1, 0] = 0
         else:
-            low, high = floor, beta
-            if control[SCOUT] and number > 0 and floor > -np.inf:
-                high = np.nextafter(floor, np.inf)
+            low, high = floor, first_beta(number, floor, beta)
             while True:
                 if who == me:
                     value = visit(control, child, free, left, low, high, who, ply + 1)
                 else:
                     value = -visit(control, child, free, left, -high, -low, who, ply + 1)
-                if high == beta or value <= floor or value >= beta:
+                if not needs_research(value, floor, high, beta):
                     break
                 low, high = np.nextafter(value, -np.inf), beta  # it is at least this
         if control[STOPPED]:
@@ -148,11 +143,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
         if value > best:
             best, best_child = value, child
             if value > alpha or ply == 0:
-                pv[ply, 1] = child - top
-                length = pv[ply + 1, 0]
-                for place in range(1, length + 1):
-                    pv[ply, place + 1] = pv[ply + 1, place]
-                pv[ply, 0] = length + 1
+                put_first(pv, ply, child - top)
             floor = max(floor, value)
             if value >= beta:
                 break
@@ -166,3 +157,37 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             bound = LOWER if best >= beta else EXACT if best > alpha else UPPER
             store(table, position, best, move, depth, control[CUTS] == cuts_before, bound, control[AGE])
     return best
+
+
+@dataclasses.dataclass(frozen=True)
+class Options(Deepening):
+    table: bool = setting(False, "remember positions")
+    killers: bool = setting(False, "try moves early that refuted others at the same distance from the root")
+    history: bool = setting(False, "try moves early that refuted others anywhere")
+    symmetry: bool = setting(False, "let the table know mirror images as one position")
+    aspiration: float = setting(0.0, "half the width of the window about the last depth's value; 0: none")
+    reverse: bool = setting(False, "without ordering: try moves from the last to the first")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.aspiration < float("inf"):
+            raise UserError(f"aspiration={self.aspiration} is no width of a window; expected 0 (none) or more")
+
+
+def flags(options: Options) -> tuple[int, ...]:
+    """The options in the order of USE_TABLE, …, REVERSE."""
+    return (options.table, options.killers, options.history, options.reverse)
+
+
+ALPHABETA = Declaration(
+    name="alphabeta",
+    kernel=__name__,
+    searcher=Searcher,
+    options=Options,
+    flags=flags,
+    slots={"search.kernel.window_slots": "search.kernel.full_window"},
+    score_columns=lambda spec: 1,  # for the order of the moves
+    num_players=2,
+    returns="zero_sum",
+    dice=False,
+    to_actor=True,
+)

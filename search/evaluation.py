@@ -19,8 +19,8 @@ from boardrl.play.players import Learned
 from boardrl.values import weight_file
 from search import evaluators
 from search.budget import Budget
+from search.declaration import Declaration
 from search.evaluators import Evaluator
-from search.searchers import Kind
 
 Load = Callable[[pathlib.Path], Learned]  # what was learned in a run directory
 
@@ -47,11 +47,11 @@ class Evaluation:
         return [name for name in ("evaluation", "net", "learned", "features", "weights") if getattr(self, name)]
 
 
-def choose(game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Load) -> Evaluator:
+def choose(game: Any, asked: Evaluation, declaration: Declaration, budget: Budget, *, load: Load) -> Evaluator:
     """The evaluator that was asked for.
 
     Args:
-      kind, budget: of the search; the default follows from them.
+      declaration, budget: of the search; the default follows from them.
       load: gives what was learned in a run directory, for `net`.
     """
     if len(asked.given) > 1 and asked.given not in (["features", "weights"], ["evaluation", "weights"]):
@@ -66,8 +66,8 @@ def choose(game: Any, asked: Evaluation, kind: Kind, budget: Budget, *, load: Lo
         return evaluators.named(game, asked.features, asked.weights)
     facet = host.of(game)
     if asked.evaluation or asked.weights:
-        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=kind.playouts)
-    return evaluators.default(facet, games=kind.playouts, limited=budget.limited or kind.samples)
+        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=declaration.playouts)
+    return evaluators.default(facet, games=declaration.playouts, limited=budget.limited or declaration.samples)
 
 
 def learned_net(game: Any, asked: Evaluation, load: Load) -> Evaluator:

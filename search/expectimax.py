@@ -1,7 +1,7 @@
 """Expectimax with Star1 and Star2 for one player against the rest: two players with dice, or paranoid play of more.
 
-A kernel like `search.alphabeta`. Every value is that of the seat VIEW, which maximises where it acts; all others
-minimise. A chance node is worth the mean over its outcomes.
+A kernel (`boardrl.host.template`). Every value is to the seat that searches (VIEW), which maximises where it acts; all
+others minimise. A chance node is worth the mean over its outcomes.
 
 Depth: an action that ends a turn costs one, dice thrown after it cost none, dice thrown after dice cost one. So
 depth 1 values what each action leads to, before the dice.
@@ -13,16 +13,23 @@ gives bounds the outcome from the side of who moves there, and narrower bounds m
 
 from __future__ import annotations
 
+import dataclasses
+
 import numba
 import numpy as np
 
+from boardrl.config import setting
+from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import NUM_OUTCOMES, ROOM, WORDS, actor, chance, returns, settle, successors
-from search.evaluators.slots import evaluate, prepare
+from boardrl.host.slots import NUM_OUTCOMES, ROOM, WORDS, actor, chance, settle, successors
+from search.declaration import Declaration, Deepening
+from search.evaluators.slots import prepare
 from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, TABLE, WEIGHTS, WORK, block, matrix, vector
 from search.kernel.control_block import AGE, CUTS, OPTIONS, OVERFLOWS, STOPPED, VIEW, count
+from search.kernel.key_slots import position_key
 from search.kernel.move_ordering import signature
-from search.kernel.position_key import identity
+from search.kernel.nodes import leaf_value
+from search.kernel.pv_table import put_first
 from search.kernel.transposition_table import (
     EXACT,
     LOWER,
@@ -36,6 +43,7 @@ from search.kernel.transposition_table import (
     store,
     value_of,
 )
+from search.searcher import Searcher
 
 STAR, USE_TABLE = OPTIONS, OPTIONS + 1
 LEAST = -1.0  # that a player can get
@@ -66,19 +74,15 @@ def visit(control, at, top, depth, alpha, beta, ply):
         return 0.0
     who = np.int64(actor(rows[at], work))
     view = control[VIEW]
-    if who == TERMINAL:
-        returns(rows[at], scratch, work)
-        return np.float64(scratch[view])
-    if depth <= 0 or top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]:
-        control[CUTS] += 1
-        control[OVERFLOWS] += depth > 0
-        return np.float64(evaluate(rows, at, view, weights, scratch, work))
+    full = top + max(ROOM, NUM_OUTCOMES) > rows.shape[0] or ply + 1 >= pv.shape[0]
+    if who == TERMINAL or depth <= 0 or full:
+        return leaf_value(control, at, who, depth, view)
 
     # 2. What the table knows.
     cuts_before, overflows_before = control[CUTS], control[OVERFLOWS]
     position, table_move = np.uint64(0), NO_MOVE
     if control[USE_TABLE]:
-        position = identity(rows, at, top, control, work)
+        position = position_key(rows, at, top, control, work)
         entry = find(table, position)
         table_move = move_of(entry)
         if ply > 0 and answers(entry, depth):
@@ -186,10 +190,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
                 return 0.0
             if sign * value > sign * best:
                 best, best_child = value, child
-                pv[ply, 1] = child - top
-                for place in range(1, pv[ply + 1, 0] + 1):
-                    pv[ply, place + 1] = pv[ply + 1, place]
-                pv[ply, 0] = pv[ply + 1, 0] + 1
+                put_first(pv, ply, child - top)
                 if who == view:
                     floor = max(floor, value)
                 else:
@@ -204,3 +205,31 @@ def visit(control, at, top, depth, alpha, beta, ply):
         bound = LOWER if best >= beta else UPPER if best <= alpha else EXACT
         store(table, position, best, best_move, depth, control[CUTS] == cuts_before, bound, control[AGE])
     return best
+
+
+@dataclasses.dataclass(frozen=True)
+class Options(Deepening):
+    table: bool = setting(True, "remember positions")
+    star: int = setting(1, "cutoffs at the dice: 0 none, 1 Star1, 2 Star2, which pays where moves are many")
+
+    def __post_init__(self) -> None:
+        if self.star not in (0, 1, 2):
+            raise UserError(f"star={self.star} is no way to prune at the dice; expected 0 (none), 1 or 2")
+
+
+def flags(options: Options) -> tuple[int, ...]:
+    """The options in the order of STAR, USE_TABLE."""
+    return (options.star, options.table)
+
+
+EXPECTIMAX = Declaration(
+    name="expectimax",
+    kernel=__name__,
+    searcher=Searcher,
+    options=Options,
+    flags=flags,
+    constants=lambda spec: {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)},
+    score_columns=lambda spec: COLUMNS,
+    num_players=2,
+    returns="fixed_sum",
+)

@@ -1,6 +1,6 @@
 """Maxⁿ for any number of players, with or without dice (Luckhardt and Irani 1986): each maximises its own value.
 
-A kernel like `search.alphabeta`, with the depth of `search.expectimax`. Every value is a vector over players. Where
+A kernel (`boardrl.host.template`), with the depth of `search.expectimax`. Every value is a vector over players. Where
 several moves are equally good to the actor, the other players' values are the mean over these moves, as in
 `boardrl.exact.solve`. Nothing is pruned: what the others get depends on every move.
 """
@@ -12,9 +12,12 @@ import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, WORDS, actor, chance, returns, settle, successors
+from search.declaration import Declaration
 from search.evaluators.slots import evaluate_all, prepare_all
 from search.kernel.addresses import PV, ROWS, SCORES, SCRATCH, WEIGHTS, WORK, block, matrix, vector
 from search.kernel.control_block import CUTS, OVERFLOWS, STOPPED, count
+from search.kernel.pv_table import put_first
+from search.searcher import Searcher
 
 ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the first player's value
 TIE = 1e-9  # moves that differ by less are equally good
@@ -79,10 +82,7 @@ def visit(control, at, top, depth, ply):
             return
         if who >= 0 and scores[child, VALUES + who] > best + TIE:
             best = scores[child, VALUES + who]
-            pv[ply, 1] = child - top
-            for place in range(1, pv[ply + 1, 0] + 1):
-                pv[ply, place + 1] = pv[ply + 1, place]
-            pv[ply, 0] = pv[ply + 1, 0] + 1
+            put_first(pv, ply, child - top)
 
     # 4. The mean over the outcomes, or over the best moves.
     if who >= 0:
@@ -100,3 +100,12 @@ def visit(control, at, top, depth, ply):
         for player in range(NUM_PLAYERS):
             scores[at, VALUES + player] /= total
         scores[at, VALUES + who] = best
+
+
+MAXN = Declaration(
+    name="maxn",
+    kernel=__name__,
+    searcher=Searcher,
+    score_columns=lambda spec: VALUES + spec.num_players,
+    values_column=VALUES,
+)

@@ -1,6 +1,6 @@
 """Monte Carlo tree search: UCT (Kocsis and Szepesvári 2006) for any number of players, with explicit chance nodes.
 
-A kernel (boardrl.host.slots): `search.tree_searcher` calls `search` of a copy made for one game and evaluator.
+A kernel (`boardrl.host.template`): `search.tree_searcher` calls `search` of a copy compiled for one game and evaluator.
 
 Every value is a vector over players, and each player chooses where it acts by the upper confidence bound of its own
 value:
@@ -18,17 +18,22 @@ playouts, so that what they share cancels out of the comparison. Different outco
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numba
 import numpy as np
 
+from boardrl.config import setting
+from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, actor, chance, returns, settle, successors
+from search.declaration import Declaration
 from search.evaluators.slots import prepare_all, sample_all
 from search.kernel.control_block import OVERFLOWS, STOPPED, count
 from search.kernel.random_stream import GOLDEN, below, fraction, mix
 from search.kernel.tree import CHILDREN, FIRST, HIGHEST, LOWEST, NUM_NODES, ODDS, SOLVED, VALUES, VISITS, WHO
+from search.tree_searcher import TreeSearcher
 
 CERTAIN_MOST = False  # whether the most that a player can get decides what the others get
 MOST = 1.0  # that a player can get
@@ -196,3 +201,27 @@ def prove(scores, links, at):
         scores[at, VALUES + player] /= total
     links[at, SOLVED] = 1
     return True
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    exploration: float = setting(0.5, "the constant c of UCT, for values scaled to a range of 1")
+    reuse: bool = setting(True, "keep what the tree knows of a position from move to move")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.exploration < float("inf"):
+            raise UserError(f"exploration={self.exploration} is no constant of UCT; expected 0 or more, like 0.5")
+
+
+MCTS = Declaration(
+    name="mcts",
+    kernel=__name__,
+    searcher=TreeSearcher,
+    options=Options,
+    constants=lambda spec: {
+        "MOST": float(spec.max_return),
+        "CERTAIN_MOST": spec.num_players == 2 and spec.return_sum is not None,
+    },
+    samples=True,
+    playouts=1,
+)

@@ -1,6 +1,6 @@
-"""Plain minimax for two players who have no dice and win what the other loses: every position is visited.
+"""Plain minimax for zero-sum games of two players without dice: every position is visited.
 
-A kernel like `search.alphabeta`, with the same meaning of depth and values.
+A kernel (`boardrl.host.template`) with the same meaning of depth and values as `search.alphabeta`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.slots import ROOM, WORDS, actor, returns, successors
-from search.evaluators.slots import evaluate, prepare
+from boardrl.game import CHANCE
+from boardrl.host.slots import ROOM, WORDS, actor, successors
+from search.declaration import Declaration
+from search.evaluators.slots import prepare
 from search.kernel.addresses import PV, ROWS, SCRATCH, WEIGHTS, WORK, block, matrix, vector
-from search.kernel.control_block import CHANCE_MET, CUTS, OVERFLOWS, STOPPED, VIEW, count
+from search.kernel.control_block import CHANCE_MET, STOPPED, VIEW, count
+from search.kernel.nodes import leaf_value
+from search.kernel.pv_table import put_first
+from search.searcher import Searcher
 
 
 @numba.njit(cache=True, nogil=True)
@@ -42,19 +46,10 @@ def visit(control, at, top, depth, me, ply):
     for child in range(top, free):
         who = np.int64(actor(rows[child], work))
         left = depth - (who != me)
-        if who == TERMINAL:
+        if who < 0 or left <= 0 or full:
             count(control)
-            returns(rows[child], scratch, work)
-            value = np.float64(scratch[me])
-            pv[ply + 1, 0] = 0
-        elif left <= 0 or who == CHANCE or full:
-            count(control)
-            control[CUTS] += 1
             control[CHANCE_MET] += who == CHANCE
-            control[OVERFLOWS] += left > 0
-            value = evaluate(rows, child, control[VIEW], weights, scratch, work)
-            if me != control[VIEW]:
-                value = -value
+            value = leaf_value(control, child, who, left, me)
             pv[ply + 1, 0] = 0
         else:
             value = visit(control, child, free, left, who, ply + 1)
@@ -64,8 +59,16 @@ def visit(control, at, top, depth, me, ply):
             return 0.0
         if value > best:
             best = value
-            pv[ply, 1] = child - top
-            pv[ply, 0] = pv[ply + 1, 0] + 1
-            for place in range(1, pv[ply, 0]):
-                pv[ply, place + 1] = pv[ply + 1, place]
+            put_first(pv, ply, child - top)
     return best
+
+
+MINIMAX = Declaration(
+    name="minimax",
+    kernel=__name__,
+    searcher=Searcher,
+    num_players=2,
+    returns="zero_sum",
+    dice=False,
+    to_actor=True,
+)

@@ -9,10 +9,8 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from search import maxn, searchers
 from search.result import Result
 from search.searcher import Searcher
-from search.tree_searcher import TreeSearcher
 
 
 class Move(NamedTuple):
@@ -42,7 +40,7 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
         raise UserError("the game is over in this position; give one in which somebody is to move")
     if view == CHANCE:
         raise UserError("dice are to be thrown in this position, and it has no moves to rank; give one after a roll")
-    if isinstance(searcher, TreeSearcher):
+    if searcher.declaration.samples:
         return _simulated(searcher, row, count)
     children = _successors(searcher, row)
     may_run_out = searcher.budget.ms or searcher.budget.nodes
@@ -64,7 +62,7 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     return Ranking(result, [_complete(searcher, move, result) for move in ranked.moves[:count]])
 
 
-def _simulated(searcher: TreeSearcher, row: np.ndarray, count: int) -> Ranking:
+def _simulated(searcher: Searcher, row: np.ndarray, count: int) -> Ranking:
     """Of a searcher by simulations, whose tree has all moves: those that it tried most often."""
     found = searcher.search_row(row)
     tried = sorted(searcher.root_moves(), key=lambda move: -move.visits)
@@ -109,9 +107,7 @@ def _value(searcher: Searcher, row: np.ndarray, child: np.ndarray, depth: int, v
         facet.returns(child, values, work)
     else:
         values = searcher.evaluate(child)
-    if searcher.kind.kernel is not maxn:
-        values = searchers.against_the_rest(float(values[view]), view, searcher.game)
-    return Move(values.astype(np.float64), [row, child])
+    return Move(searcher.declaration.leaf_vector(values, view, searcher.game.spec), [row, child])
 
 
 def _complete(searcher: Searcher, move: Move, result: Result) -> Move:

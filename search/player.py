@@ -15,7 +15,7 @@ from boardrl import options, registry
 from boardrl.game import CHANCE, Game
 from boardrl.play.players import Learned, Makers, Player
 from boardrl.runs.learned import load_run
-from search import evaluation, making, random_step, searchers, turns
+from search import evaluation, random_step, searchers, turns
 from search.budget import Budget, GameClock
 from search.evaluation import Evaluation
 from search.searcher import Searcher
@@ -50,11 +50,11 @@ class SearchPlayer:
         if not known and len(legal := self.searcher.facet.actions(row)) == 1:
             self._plan = [(row, int(legal[0]))]  # there is nothing to decide
         elif not known:
-            seed = int(rng.integers(1 << 63)) if self.searcher.kind.samples else 0
+            seed = int(rng.integers(1 << 63)) if self.searcher.declaration.samples else 0
             result = self.searcher.search_row(row, ms=self._milliseconds(), seed=seed)
             searched_ms = result.milliseconds
             # The rest of a turn is played as it was searched; of a tree it has few visits, and is searched again.
-            planned = result.line[:2] if self.searcher.kind.samples else result.line
+            planned = result.line[:2] if self.searcher.declaration.samples else result.line
             self._plan = self._follow(turns.turns(self.searcher.facet, planned)[0])
         _, action = self._plan.pop(0)
         spent_ms = (time.monotonic() - began) * 1e3
@@ -103,15 +103,16 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
       load: gives what was learned in a run directory, for the option `net`.
     """
     name, rest = options.split_call(text)
-    if name not in searchers.KINDS:
+    if name not in MAKERS:
         return None
-    kind = searchers.KINDS[name]
-    parts = (Budget, kind.options, Evaluation)
-    given = options.parse(rest, [option for part in parts for option in options.of_dataclass(part)], f"player {name!r}")
-    budget, chosen, asked = (_fill(part, given) for part in parts)
-    if not (budget.timed if kind.samples else budget.limited):
+    declaration = searchers.find(name)
+    sections = (Budget, declaration.options, Evaluation)
+    known = [option for section in sections for option in options.of_dataclass(section)]
+    given = options.parse(rest, known, f"player {name!r}")
+    budget, chosen, asked = (_fill(section, given) for section in sections)
+    if not (budget.timed if declaration.samples else budget.limited):
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
-    kind.refuse(name, game)
+    searchers.refuse(name, game)
     others: list[str] = []  # games whose rules a net was trained by
 
     def noted(path: pathlib.Path) -> Learned:
@@ -119,20 +120,20 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
         others.extend([registry.describe(found.game)] if found.game != game else [])
         return found
 
-    evaluator = evaluation.choose(game, asked, kind, budget, load=noted)
+    evaluator = evaluation.choose(game, asked, declaration, budget, load=noted)
     if asked.net and not others and pathlib.Path(asked.net).is_file():
         from boardrl.values import net_file
 
         trained_on = net_file.trained_on(pathlib.Path(asked.net))
         others += [trained_on] if trained_on != registry.describe(game) else []
-    searcher = making.make(game, name, chosen, budget=budget, evaluator=evaluator)
+    searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator)
     return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
 
 
-def _fill(part: type, given: Mapping[str, Any]) -> Any:
+def _fill(section: type, given: Mapping[str, Any]) -> Any:
     """A dataclass of those options that are its fields."""
-    return part(**{field.name: given[field.name] for field in dataclasses.fields(part) if field.name in given})
+    return section(**{field.name: given[field.name] for field in dataclasses.fields(section) if field.name in given})
 
 
-# Registered in the entry point group `boardrl.players`.
-MAKERS: Makers = dict.fromkeys(searchers.KINDS, functools.partial(make, load=load_run))
+# Registered in the entry point group `boardrl.players`: all registered searchers, other packages' too.
+MAKERS: Makers = dict.fromkeys(searchers.names(), functools.partial(make, load=load_run))

@@ -10,6 +10,15 @@ from boardrl.host import Facet
 from search import turns as lines
 
 
+class RootMove(NamedTuple):
+    """A successor of the position searched, with what the search found of it."""
+
+    row: np.ndarray
+    value: np.ndarray  # [P] mean, or exact
+    visits: int
+    exact: bool
+
+
 class Result(NamedTuple):
     """The value of a position, the best line and what it took to find them; prints in a few words."""
 

@@ -6,8 +6,9 @@ import collections
 import functools
 import itertools
 import time
+import types
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from boardrl.host import Facet
 from boardrl.system import machine
 from search import searchers
 from search.budget import Budget
+from search.declaration import SearchKernel
 from search.evaluators import Evaluator, default
 from search.kernel import control_block, memory, plain_key, symmetric_key
 from search.kernel.transposition_table import AGES
-from search.result import Result
+from search.result import Result, RootMove
 
 MOST_DEPTH = 250  # that the table can tell apart
+EVALUATOR_SLOTS, KEY_SLOTS = "search.evaluators.slots", "search.kernel.key_slots"
 SALT = 0x0851F42D4C957F2D  # keeps the views of two seats apart in the table
 
 
@@ -38,7 +41,7 @@ class Searcher:
     def __init__(
         self,
         game: Any,
-        kind: str,
+        name: str,
         options: Any = None,
         *,
         budget: Budget,
@@ -48,20 +51,20 @@ class Searcher:
         self.depth = 0  # that is searched to just now
         self.spare = 0  # the row in which a single position is valued
         self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
-        self.kind = searchers.find(kind)
-        self.options = self.kind.options() if options is None else options
-        self.kind.refuse(self.kind.name, game)
-        size = f"{kind} with kilobytes={budget.kilobytes}"
+        self.declaration = searchers.find(name)
+        self.options = self.declaration.options() if options is None else options
+        searchers.refuse(name, game)
+        size = f"{name} with kilobytes={budget.kilobytes}"
         machine.require(1024 * budget.kilobytes, size, "give fewer kilobytes")
         self.facet = host.of(game)
         self.evaluator = self._default_evaluator() if evaluator is None else evaluator
         self.memory = self._allocate()
-        self._kernel = self._specialise()
+        self._module = self._specialise()
         self._warm_up()
 
     def _default_evaluator(self) -> Evaluator:
         """The game's own or playouts; none for a search to the end, where they would only cost time."""
-        return default(self.facet, games=self.kind.playouts, limited=self.budget.limited)
+        return default(self.facet, games=self.declaration.playouts, limited=self.budget.limited)
 
     def _allocate(self) -> Any:
         """All memory that searches work in."""
@@ -70,24 +73,25 @@ class Searcher:
             self.evaluator,
             kilobytes=self.budget.kilobytes,
             depth=self.budget.depth,
-            score_columns=self.kind.score_columns(self.game),
+            score_columns=self.declaration.score_columns(self.game.spec),
             use_table=getattr(self.options, "table", False),
-            searcher=self.kind.name,
+            searcher=self.declaration.name,
         )
-        flags = self.kind.flags(self.options)
+        flags = self.declaration.flags(self.options)
         allocated.control[control_block.OPTIONS : control_block.OPTIONS + len(flags)] = flags
         return allocated
 
-    def _specialise(self) -> Any:
-        """The kernel made for this game and evaluator."""
-        parts = {
-            "search.evaluators.slots": self.evaluator.module,
-            "search.kernel.position_key": self._choose_identity(),
-        }
-        spec = self.game.spec
-        bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
-        bounds = {name: value for name, value in bounds.items() if hasattr(self.kind.kernel, name)}
-        return host.specialise(self.kind.kernel, self.facet, parts=parts, **bounds)
+    def _specialise(self) -> types.ModuleType:
+        """The kernel compiled for this game and evaluator."""
+        kernel, spec = self.declaration.module, self.game.spec
+        slots = {EVALUATOR_SLOTS: self.evaluator.module, **self.declaration.fillings()}
+        if KEY_SLOTS in host.slots_of(kernel):
+            slots[KEY_SLOTS] = self._choose_key()
+        return host.specialise(kernel, self.facet, slots=slots, **self.declaration.constants(spec))
+
+    @property
+    def _kernel(self) -> SearchKernel:
+        return cast(SearchKernel, self._module)
 
     def _warm_up(self) -> None:
         """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
@@ -159,8 +163,8 @@ class Searcher:
         who = int(self.facet.actor(row, self.memory.work))
         if who == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
-        if who == CHANCE and self.kind.kernel in (searchers.alphabeta, searchers.minimax):
-            raise searchers.dice_met(self.kind.name, self.game)
+        if who == CHANCE and not self.declaration.dice:
+            raise searchers.dice_met(self.declaration.name, self.game)
         view = max(who, 0)
         self._start(began, ms)
         control[control_block.VIEW] = view
@@ -174,7 +178,7 @@ class Searcher:
             overflows = control[control_block.OVERFLOWS]
             value = self._search_to(depth, None if found is None else float(found.value[view]))
             if control[control_block.CHANCE_MET]:
-                raise searchers.dice_met(self.kind.name, self.game)
+                raise searchers.dice_met(self.declaration.name, self.game)
             if control[control_block.STOPPED]:
                 return
             exact = control[control_block.CUTS] == 0
@@ -199,8 +203,12 @@ class Searcher:
         """The same within the budget of a search under way (`deepen`); means nothing once it is `stopped`."""
         self.memory.rows[0] = row
         view, who = int(self.memory.control[control_block.VIEW]), int(self.facet.actor(row, self.memory.work))
-        value = self.kind.to_view(self._search_to(depth, None), view, who)
-        return Again(self.kind.vector(value, self.memory.scores, view, self.game), self._line())
+        value = self.declaration.to_searching_seat(self._search_to(depth, None), view, who)
+        return Again(self.declaration.vector(value, self.memory.scores, view, self.game.spec), self._line())
+
+    def root_moves(self) -> list[RootMove]:
+        """The successors of the position searched last, in their order, where the search has valued each of them."""
+        return []
 
     def complete(self, result: Result) -> Result:
         """The result with its line followed on, where the table had cut it short, as far as it was searched."""
@@ -237,7 +245,7 @@ class Searcher:
         control = self.memory.control
         spent = (time.monotonic_ns() - began) / 1e6
         return Result(
-            self.kind.vector(value, self.memory.scores, view, self.game),
+            self.declaration.vector(value, self.memory.scores, view, self.game.spec),
             line,
             depth,
             int(control[control_block.NODES]),
@@ -267,7 +275,8 @@ class Searcher:
         result = self._result(0.0, view, line, 0, False, began)
         return result._replace(value=self.evaluate(row))
 
-    def _choose_identity(self) -> Any:
+    def _choose_key(self) -> types.ModuleType:
+        """What fills the slots of the position key."""
         if not getattr(self.options, "symmetry", False):
             return host.specialise(plain_key, self.facet)
         if self.facet.module.NUM_SYMMETRIES < 2:

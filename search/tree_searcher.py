@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import cast
 
 import numpy as np
 
-from boardrl import host
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
+from search.declaration import TreeKernel
 from search.evaluators import Evaluator, default
 from search.kernel import control_block, tree
 from search.kernel.tree import CHILDREN, FIRST, NUM_NODES, SOLVED, VALUES, VISITS, WHO
-from search.result import Result
+from search.result import Result, RootMove
 from search.searcher import Searcher, turns_of
 
 NO_LIMIT = 1 << 62  # turns
-
-
-class RootMove(NamedTuple):
-    """A successor of the position searched, as the tree knows it."""
-
-    row: np.ndarray
-    value: np.ndarray  # [P] mean, or exact
-    visits: int
-    exact: bool
 
 
 class TreeSearcher(Searcher):
@@ -34,21 +25,14 @@ class TreeSearcher(Searcher):
     memory: tree.Tree
 
     def _default_evaluator(self) -> Evaluator:
-        return default(self.facet, games=self.kind.playouts)
+        return default(self.facet, games=self.declaration.playouts)
 
     def _allocate(self) -> tree.Tree:
-        allocated = tree.allocate(self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.kind.name)
+        allocated = tree.allocate(
+            self.facet, self.evaluator, kilobytes=self.budget.kilobytes, searcher=self.declaration.name
+        )
         self.spare = len(allocated.rows) - 1
         return allocated
-
-    def _specialise(self) -> Any:
-        spec = self.game.spec
-        settings: dict[str, Any] = {
-            "MOST": float(spec.max_return),
-            "CERTAIN_MOST": spec.num_players == 2 and spec.return_sum is not None,
-        }
-        parts = {"search.evaluators.slots": self.evaluator.module}
-        return host.specialise(self.kind.kernel, self.facet, parts=parts, **settings)
 
     def _warm_up(self) -> None:
         row = self.facet.rows()
@@ -67,7 +51,9 @@ class TreeSearcher(Searcher):
         """Simulates within the budget; `ms` replaces the budget's."""
         began = time.monotonic_ns()
         if not (self.budget.ms if ms is None else ms) and not self.budget.nodes:
-            raise UserError(f"{self.kind.name} has no end of its own; give it a limit, like ms=100 or nodes=10000")
+            raise UserError(
+                f"{self.declaration.name} has no end of its own; give it a limit, like ms=100 or nodes=10000"
+            )
         if self.facet.actor(row, self.memory.work) == TERMINAL:
             raise UserError("the game is over in this position; give one in which somebody is to move")
         self._grow(row, began, self.budget.ms if ms is None else ms, nodes=self.budget.nodes, seed=seed)
@@ -100,7 +86,8 @@ class TreeSearcher(Searcher):
             tree.plant(self.memory, row, int(self.facet.actor(row, self.memory.work)))
         control_block.start(control, nodes, began + int(ms * 1e6) if ms else 0)
         depth = self.budget.depth or NO_LIMIT
-        self._kernel.search(control, arrays, depth, self.options.exploration, np.uint64(seed))
+        kernel = cast(TreeKernel, self._module)
+        kernel.search(control, arrays, depth, self.options.exploration, np.uint64(seed))
 
     def _keep(self, root: int) -> int:
         """Forgets all but a node and what is below it."""

@@ -83,14 +83,14 @@ def check(config: Config, game: Game[Any]) -> None:
     if min(config.hidden, default=1) < 1:
         raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
     name = searcher_of(config, game)
-    searchers.find(name).refuse(name, game)
+    searchers.refuse(name, game)
 
 
 def searcher_of(config: Config, game: Game[Any]) -> str:
     """The searcher that was asked for, or the one that suits the game's kind."""
     for name in (config.searcher,) if config.searcher else ("negascout", "expectimax"):
         try:
-            searchers.find(name).refuse(name, game)
+            searchers.refuse(name, game)
         except UserError:
             if config.searcher:
                 raise

@@ -1,6 +1,6 @@
-"""What matches of a population ask of a game beyond its facet: compiled from JAX by algorithms.genomes.matches.
+"""Slots of what matches of a population need of a game beyond its facet: the members' decisions and their opponents'.
 
-Like boardrl.host.slots this is only a list of names: `host.specialise` puts a game's own functions in their place.
+Filled by `algorithms.genomes.matches`, which lowers these functions from JAX.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ MATCH_WORDS = 1  # of the workspace of these functions
 
 def considered(row: Any, out: Any, work: Any) -> None:
     """Writes [A] bool: the actions that a member considers, at least one at every decision."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by algorithms.genomes.matches")
 
 
 def decide(params: Any, row: Any, out: Any, work: Any) -> None:
     """Writes [A] float32: the logits of the member with these parameters."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by algorithms.genomes.matches")
 
 
 def rival(row: Any, number: Any, out: Any, work: Any) -> None:
     """Writes [A] float32: the logits of the opponent of that number."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by algorithms.genomes.matches")
 
 
 def settle(row: Any, move: Any, out: Any, work: Any) -> None:
     """Writes the state after an outcome."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by algorithms.genomes.matches")
 
 
 def act(row: Any, move: Any, out: Any, work: Any) -> None:
     """Writes the state after an action."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by algorithms.genomes.matches")

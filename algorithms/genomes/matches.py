@@ -113,7 +113,7 @@ def _compile(game: Any, apply: Any, shapes: Any, structure: Any, opponents: tupl
     facet = host.of(game)
     if facet.refused:
         return None
-    module = host.specialise(match_kernel, facet, parts={"algorithms.genomes.match_slots": part})
+    module = host.specialise(match_kernel, facet, slots={"algorithms.genomes.match_slots": part})
     return _Compiled(module, lambda params: layouts["decide"][0].pack((params, np.zeros(1, np.float32))))
 
 

@@ -232,7 +232,7 @@ def _kernel(coding: Coding, names: tuple[str, ...], opponents: tuple[Any, ...]) 
         part, _ = lower_module(f"{game.spec.name}_q", functions, extra=extra + "\n")
     except LoweringError as error:
         raise UserError(f"{registry.describe(game)} cannot be learned in compiled code: {error}") from None
-    module = host.specialise(q_kernel, host.of(game), parts={"algorithms.tabular.slots": part})
+    module = host.specialise(q_kernel, host.of(game), slots={"algorithms.tabular.slots": part})
     return Kernel(module, coding, causes)
 
 

@@ -1,44 +1,31 @@
 """The host facet of a game: its rules as compiled scalar functions on flat rows, for search and tables.
 
-`of(game)` lowers it from the rules in JAX. `boardrl.host.slots` says what the functions take; they are module-level
-Numba functions in a module of the game's own, so that code compiled against them is found again in Numba's cache on
-disk.
+`of(game)` lowers it from the rules in JAX. `boardrl.host.slots` documents the functions. They are module-level Numba
+functions in a module of the game's own, so that code compiled against them is found again in Numba's cache on disk.
 
     facet = host.of(game)
     row, after, work = facet.row(game.init()), facet.rows(), facet.work()
     facet.step(row, 4, after, work)
     facet.state(after)
-
-Compiled code that works for every game is a kernel; `specialise(kernel, facet)` puts a game's functions into it.
-It does so by source: a copy of the kernel's module that imports from the game's module. Numba can then inline the
-rules into the search and keep the result on disk. The other ways are worse: functions closed over by others are
-never found in the cache again, and a call through a function pointer cannot be inlined (pig's `actor` on a row of
-a stack: 43 ns instead of 3).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import inspect
-import re
 import types
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from boardrl.game import Game, acting
 from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
-from boardrl.lowering import cache as lowering_cache
 from boardrl.lowering.lower import is_number
-from boardrl.play.policy import Value, for_host
 from boardrl.values import linear
 
 
@@ -313,44 +300,6 @@ def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str
     )
 
 
-# Values and kernels
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Evaluator:
-    """A compiled evaluation of positions; its parameters are data."""
-
-    module: types.ModuleType  # has what `boardrl.host.value_slots` tells
-    layout: Layout
-
-    def params(self, params: Any) -> np.ndarray:
-        """The parameters as the flat array that `evaluate` takes."""
-        return self.layout.pack(params)
-
-    def work(self) -> np.ndarray:
-        """Scratch memory for one thread."""
-        return np.zeros(self.module.EVALUATOR_WORDS, np.uint64)
-
-
-def lower_value(value: Value, params: Any, game: Game[Any]) -> Evaluator:
-    """Compiles value(params, state, player) -> [P] for rows of the game's lowered facet.
-
-    Args:
-      params: an example; other parameters of the same shapes need no new code.
-    """
-    state = jax.tree.map(jnp.asarray, game.init())
-    arguments = [Argument("params", params, in_memory=True), Argument("row", state), Argument("player", jnp.int32(0))]
-    value, title = for_host(value), f"the value of {game.spec.name}"
-    functions = {
-        "evaluate": Function(value, arguments, title=title),
-        "evaluate_all": Function(
-            functools.partial(_own_values, value, game.spec.num_players), arguments[:2], title=title, interleaved=True
-        ),
-    }
-    module, layouts = lower_module(f"{game.spec.name}_value", functions, extra="EVALUATOR_WORDS = WORK_WORDS\n")
-    return Evaluator(module, layouts["evaluate"][0])
-
-
 def lower_features(game: Game[Any], name: str = "") -> types.ModuleType:
     """The module with a game's features, or with a set of them (`boardrl.values.linear.find`), for rows of its facet.
 
@@ -368,56 +317,3 @@ def _lower_features(game: Any, name: str) -> types.ModuleType:
     function = Function(call, arguments, title=f"features={name} of {game.spec.name}")
     module, _ = lower_module(f"{game.spec.name}_{name}", {"features": function}, extra=f"NUM_FEATURES = {number}\n")
     return module
-
-
-def _own_values(value: Value, num_players: int, params: Any, state: Any) -> jax.Array:
-    """[P] what each player can expect, as it sees the state itself; what all see alike is computed once."""
-    return jnp.stack([value(params, state, jnp.int32(player))[player] for player in range(num_players)])
-
-
-def specialise(
-    kernel: types.ModuleType,
-    facet: Facet,
-    *,
-    evaluator: types.ModuleType | None = None,
-    parts: Mapping[str, types.ModuleType] | None = None,
-    **constants: Any,
-) -> types.ModuleType:
-    """A copy of a kernel's module that works on one game.
-
-    Its imports from `boardrl.host.slots` are taken from the game's module, those from `boardrl.host.value_slots` from
-    that of the evaluator, those from modules named in `parts` from the modules given there, and `constants` replace the
-    kernel's module-level constants of those names. The copy is kept in the cache of emitted modules, and so is what
-    Numba makes of it.
-    """
-    name = f"{kernel.__name__.rpartition('.')[2]}_{facet.game.spec.name}"
-    imports = {"boardrl.host.slots": facet.module.__name__}
-    if evaluator is not None:
-        imports["boardrl.host.value_slots"] = evaluator.__name__
-    imports |= {placeholder: module.__name__ for placeholder, module in (parts or {}).items()}
-    return _copy(kernel, name, constants, imports)
-
-
-def _copy(
-    kernel: types.ModuleType, name: str, constants: Mapping[str, Any], imports: Mapping[str, str]
-) -> types.ModuleType:
-    source = inspect.getsource(kernel)
-    for constant, value in constants.items():
-        source, count = re.subn(rf"^{constant}\b[^=\n]*=.*$", f"{constant} = {value!r}", source, flags=re.MULTILINE)
-        if count != 1:
-            source += f"\n{constant} = {value!r}\n"
-    for before, after in imports.items():
-        source = re.sub(rf"\bfrom {re.escape(before)} import", f"from {after} import", source)
-    # Numba does not look at what a function calls: code that the kernel shares with others is part of the name.
-    key = lowering_cache.module_name(name, source, *_sources(kernel, set()))
-    return lowering_cache.find(key) or lowering_cache.write(key, source)
-
-
-def _sources(module: types.ModuleType, seen: set[str]) -> Iterator[str]:
-    """Digests of the modules whose compiled functions a module uses."""
-    seen.add(module.__name__)
-    for value in vars(module).values():
-        other = inspect.getmodule(value.py_func) if isinstance(value, Dispatcher) else None
-        if other is not None and other.__name__ not in seen and not other.__name__.startswith("numba"):
-            yield hashlib.sha256(inspect.getsource(other).encode()).hexdigest()
-            yield from _sources(other, seen)

@@ -1,8 +1,7 @@
-"""The compiled evaluation of a position, as a kernel sees it.
+"""Slots of a compiled value function: `from boardrl.host.value_slots import EVALUATOR_WORDS, evaluate`.
 
-A kernel imports it as in `from boardrl.host.value_slots import EVALUATOR_WORDS, evaluate`;
-`host.specialise(kernel, facet, evaluator=module)` takes these from a module that has them,
-such as the one `host.lower_value` makes of a net.
+Filled by `host.specialise(kernel, facet, evaluator=module)` with the module of a `host.lower_value`, such as that of a
+net.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ EVALUATOR_WORDS = 1  # of the workspace that `evaluate` needs
 
 
 def evaluate(params: Any, row: Any, player: Any, out: Any, work: Any) -> None:
-    """Writes [P] float32: what each player can expect, as one of them sees it; `params` are flat, and data."""
-    raise NotImplementedError
+    """Writes [P] float32: the value to each player, as one of them sees the state; `params` is a flat array of data."""
+    raise NotImplementedError("a slot, filled by boardrl.host.value")
 
 
 def evaluate_all(params: Any, row: Any, out: Any, work: Any) -> None:
-    """Writes [P] float32: what each player can expect, as it sees the position itself."""
-    raise NotImplementedError
+    """Writes [P] float32: the value to each player, as that player sees the state."""
+    raise NotImplementedError("a slot, filled by boardrl.host.value")

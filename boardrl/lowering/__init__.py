@@ -1,4 +1,4 @@
-"""JAX functions compiled to host code: rules are written once and run natively twice."""
+"""Compiles JAX functions to host code, so that rules written once run on the device and in compiled search."""
 
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.layout import Layout, Leaf

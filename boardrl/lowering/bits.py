@@ -26,17 +26,17 @@ Words = list[str]
 
 
 def num_words(size: int) -> int:
-    """Words that so many bits take."""
+    """The number of words that hold so many bits."""
     return -(-size // BITS)
 
 
 def fits(size: int) -> bool:
-    """Whether an array of booleans is held in words: if it has several elements and is not too large."""
+    """Whether an array of booleans is held in words: it has several elements and is not too large."""
     return 1 < size <= MOST_WORDS * BITS
 
 
 def literal(word: int) -> str:
-    """A word as it is written in emitted code."""
+    """The source text of a word in emitted code."""
     return f"u64({word})" if word < 10 else f"u64(0x{word:X})"
 
 
@@ -46,7 +46,7 @@ def full(size: int) -> list[int]:
 
 
 def packed(array: np.ndarray) -> list[int]:
-    """The words of known booleans."""
+    """The words of constant booleans."""
     flat = np.zeros(num_words(array.size) * BITS, np.uint8)
     flat[: array.size] = array.reshape(-1)
     return [int(word) for word in np.packbits(flat, bitorder="little").view("<u8")]
@@ -64,8 +64,8 @@ class Bits(Value):
 
     Either `compute` gives an expression for each word, or the array is a rearrangement: each bit is the or of some
     bits of other arrays (`parts`), or 1 (`ones`). Rearrangements of rearrangements are one rearrangement, so that a
-    pad, a slice and a mask become one shift. Nothing is written before a word is asked for; it is then written
-    where the array came into being, once.
+    pad, a slice and a mask become one shift. Code for a word is emitted when the word is first read, once, at the place
+    where the array was defined.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Bits(Value):
             self.cost = min(self.cost, element.cost)
 
     def read_by(self, element: Value) -> None:
-        """Has single elements read so, unless the words are written already."""
+        """Sets how single elements are read, unless the words are already emitted."""
         self.element, self.cost, self.plain = element, element.cost, element.plain
         self.splits, self.branchy = element.splits, element.branchy
 
@@ -114,7 +114,7 @@ class Bits(Value):
         return self.lone and len(np.unique(self.parts[0].origins)) == self.size
 
     def where_it_lies(self, emit: Emitter) -> list[tuple[str, int, int]] | None:
-        """(word, mask, bits that it may have) of the array that this one is taken from, if it is and is not written."""
+        """(word, mask, possible bits) of the array that this one is taken from; none if it is already emitted."""
         if self._words is not None or not self.lone:
             return None
         source, origins = self.parts[0]
@@ -124,7 +124,7 @@ class Bits(Value):
         return [(word, mask, valid) for word, mask, valid in triples if mask]
 
     def as_parts(self) -> list[Part]:
-        """The array as a rearrangement, of itself if need be."""
+        """The array as a rearrangement, if necessary of itself."""
         if self.rearranged:
             return self.parts
         return [Part(self, np.arange(self.size, dtype=np.int32)[None])]
@@ -159,12 +159,12 @@ class Bits(Value):
         return f"((({pointer}[{place} >> 6] >> u64({place} & 63)) & u64(1)) != u64(0))"
 
     def _reads_elements(self) -> bool:
-        """Whether an element is better read without words."""
+        """Whether reading an element without words is cheaper."""
         assert self.element is not None
         return self.rearranged or (self.element.cost <= 4 and not self.element.branchy)
 
     def _bit(self, emit: Emitter, k: int) -> str:
-        """One known bit; of a rearrangement that is not written yet, straight from where it comes."""
+        """One bit at a constant place; read at its origin if this is a rearrangement that is not yet emitted."""
         if self._words is None and self.rearranged:
             if self.ones[k]:
                 return "True"
@@ -207,7 +207,7 @@ class Bits(Value):
 
 
 def bits_of(emit: Emitter, value: Value) -> Bits:
-    """A boolean value in words, whatever it is."""
+    """Any boolean value, converted to words."""
     if isinstance(value, Bits):
         return value
     if isinstance(value.packed, Bits):
@@ -221,7 +221,7 @@ def bits_of(emit: Emitter, value: Value) -> Bits:
 
 
 def pack(emit: Emitter, value: Value) -> Words:
-    """The words of a value that is known element by element."""
+    """Packs a value that is given element by element into words."""
     if value.size == 1:
         return [f"u64({bare(value.at(emit, first(value.shape)))})"]
     if value.uniform is not None:
@@ -300,7 +300,7 @@ def any_over(emit: Emitter, x: Bits, axes: tuple[int, ...], readers: int = 2) ->
 
 
 def _merged(parts: list[Part]) -> list[Part]:
-    """Parts of the same array as one, without origins that nothing comes from."""
+    """Merges parts of the same array, and drops unused origins."""
     by_source: dict[int, list[Part]] = {}
     for part in parts:
         by_source.setdefault(id(part.source), []).append(part)
@@ -321,7 +321,7 @@ def _merged(parts: list[Part]) -> list[Part]:
 
 
 def materialise(emit: Emitter, parts: Sequence[Part], ones: np.ndarray) -> Words:
-    """The words of a rearrangement, each by the cheapest way that it has."""
+    """The words of a rearrangement, each computed in the cheapest way."""
     constant = packed(ones)
     result: Words = []
     for k, size in ((k, min(BITS, len(ones) - BITS * k)) for k in range(len(constant))):
@@ -343,7 +343,7 @@ def materialise(emit: Emitter, parts: Sequence[Part], ones: np.ndarray) -> Words
 
 
 def way_costs(bit: np.ndarray, origin: np.ndarray) -> tuple[float, float, float]:
-    """What it costs to bring bits of one word to another by shifts, by repeating bits, by testing for each."""
+    """The costs of moving bits from one word to another: by shifts, by repeating bits, by testing each bit."""
     return (
         SHIFT_COST * len(np.unique(origin - bit)),
         REPEAT_COST * len(np.unique(origin)),
@@ -373,7 +373,7 @@ def _mask(bits: np.ndarray) -> int:
 
 
 def _shifted(word: str, valid: int, delta: int, bit: np.ndarray) -> str:
-    """Bits that lie `delta` higher in the word than in the result; a mask where others would come along."""
+    """Bits shifted down by `delta`, and masked where the shift would bring others along."""
     shifted = valid >> delta if delta >= 0 else (valid << -delta) & (2**BITS - 1)
     text = word
     if delta:

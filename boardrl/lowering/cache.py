@@ -1,4 +1,4 @@
-"""Emitted modules on disk, in sealed files (boardrl.system.sealed_files), found again by what they were made from."""
+"""Cache of emitted modules on disk, in sealed files (boardrl.system.sealed_files), keyed by their origin."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder() -> pathlib.Path:
 
 @functools.cache
 def toolchain() -> str:
-    """A digest of everything besides the program that decides what is emitted and compiled."""
+    """A digest of everything but the program that determines what is emitted and compiled."""
     digest = hashlib.sha256()
     for path in sorted(pathlib.Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -51,7 +51,7 @@ def find(name: str) -> types.ModuleType | None:
 
 
 def write(name: str, source: str) -> types.ModuleType:
-    """Puts a module on disk and loads it; of several processes that do so at once, all write the same text."""
+    """Writes a module to disk and loads it; processes that do so at the same time all write the same text."""
     place = folder()
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def write(name: str, source: str) -> types.ModuleType:
 
 
 def _load(name: str, source: bytes) -> types.ModuleType:
-    """The module of a source that was read or written just now, not of a compiled copy that nobody has checked."""
+    """Loads a module from the source that was just read or written, never from an unchecked compiled copy."""
     package = sys.modules.setdefault(PACKAGE, types.ModuleType(PACKAGE, "Modules emitted by boardrl.lowering."))
     full_name, path = f"{PACKAGE}.{name}", folder() / f"{name}.py"
     if full_name not in sys.modules:

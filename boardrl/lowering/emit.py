@@ -35,7 +35,7 @@ WIDE = 90  # an expression longer than this gets a name
 
 
 def unrolled(count: int, cost: float) -> bool:
-    """Whether a loop is written out: if it is short, and what it does is little."""
+    """Whether a loop is unrolled: it is short, and its body is cheap."""
     return count * max(cost, 1) <= (UNROLL_FEW if count <= FEW else UNROLL)
 
 
@@ -45,7 +45,7 @@ def kind(value: Any) -> str:
 
 
 class Point:
-    """One position in an array, as indices by axis or as a row-major position: whichever is asked for is derived."""
+    """One position in an array, by axis or in row-major order; each form is derived from the other on demand."""
 
     def __init__(self, shape: tuple[int, ...], *, dims: tuple[Index, ...] | None = None, flat: Index | None = None):
         self.shape = shape
@@ -87,9 +87,9 @@ class Value:
 
     Attributes:
       cost: about how many machine operations one element takes.
-      plain: element k depends on its operands' elements k only, in row-major order, so that one loop will do.
+      plain: element k depends on its operands' elements k only, in row-major order, so that one loop is enough.
       splits: for some axes, where the expression changes its form; loops are cut there.
-      shared: elements are asked for more than once, so each gets a name within a loop.
+      shared: elements are read more than once, so each gets a name within a loop.
     """
 
     shape: tuple[int, ...]
@@ -176,7 +176,7 @@ class Table(Value):
         return f"{SHORT[str(self.dtype)]}({place})"
 
     def place(self, emit: Emitter, point: Point) -> Index | None:
-        """The element as an index, where it can be told without a table."""
+        """The element as an index, where it is known without a table."""
         flat = point.flat()
         if not flat.terms:
             element = self.array.reshape(-1)[flat.constant]
@@ -194,7 +194,7 @@ class Table(Value):
 
 
 def _as_line(array: np.ndarray) -> tuple[int, ...] | None:
-    """(a, b, …) with array[i, …] = a + b·i + …, if that is so; all b are 0 for types other than integers."""
+    """(a, b, …) with array[i, …] = a + b·i + …, if such numbers exist; all b are 0 for types other than integers."""
     if array.size == 0:
         return (0,) * (1 + array.ndim)
     start = array.reshape(-1)[0]
@@ -220,7 +220,7 @@ def _same_bits(array: np.ndarray) -> bool:
 
 
 def literal(value: Any, dtype: np.dtype) -> str:
-    """A number as it must be written for Numba to keep its type."""
+    """The source text of a number that keeps its type in Numba."""
     if dtype == np.bool_:
         return str(bool(value))
     if dtype.kind == "f":
@@ -236,7 +236,7 @@ def typed(text: str, dtype: np.dtype) -> str:
 
 
 def bare(text: str) -> str:
-    """An expression without needless outer brackets."""
+    """An expression without redundant outer brackets."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0
@@ -248,7 +248,7 @@ def bare(text: str) -> str:
 
 
 class Gap:
-    """A place between lines that may be filled later with what is found to be needed there."""
+    """A place between lines where further lines may be inserted later."""
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
@@ -329,14 +329,14 @@ class Emitter:
         self.lines.append(indent + text + (f"  # {note}" if note else ""))
 
     def gap(self) -> Gap:
-        """Leaves a place for lines that may be needed here."""
+        """Leaves a place where lines may be inserted later."""
         gap = Gap(self.depth)
         self.lines.append(gap)
         return gap
 
     @contextlib.contextmanager
     def filling(self, gap: Gap) -> Iterator[None]:
-        """Writes lines where a gap was left: all that was known there is known, and nothing else."""
+        """Writes lines into a gap, with only the names that are known there."""
         saved = self.lines, self.depth, self.scopes
         self.lines, self.depth, self.scopes = gap.lines, gap.depth, [{}]
         yield
@@ -377,7 +377,7 @@ class Emitter:
         return index.counter(self.bind(text, hint), low, high) if low < high else Index(low)
 
     def divide(self, flat: Index, size: int) -> tuple[Index, Index]:
-        """Quotient and remainder, at run time where they cannot be told before."""
+        """Quotient and remainder, computed at run time where they are not known before."""
         parts = flat.divide(size)
         if parts is not None:
             return parts
@@ -420,9 +420,9 @@ class Emitter:
 
     def each(self, value: Value, body: Callable[[Point], None], axes: tuple[int, ...] | None = None,
              fixed: tuple[Index, ...] = ()) -> None:  # fmt: skip
-        """Runs over all elements: nested loops, one loop where the order is plain, or no loop where there are few.
+        """Loops over all elements: nested loops, one loop in row-major order, or unrolled where there are few.
 
-        With `axes`, only those are run over; the others stand at `fixed`.
+        With `axes`, loops over these only; the others stay at `fixed`.
         """
         shape = value.shape
         over = tuple(range(len(shape))) if axes is None else axes
@@ -464,7 +464,7 @@ class Emitter:
         descend(0)
 
     def over(self, shape: tuple[int, ...], body: Callable[[Point], None], cost: float) -> None:
-        """Runs over the places of a shape, in nested loops."""
+        """Loops over the places of a shape, in nested loops."""
         self.each(Value(shape, np.dtype(np.bool_), lambda emit, point: "", cost=cost), body)
 
     def fill(self, buffer: Buffer, value: Value) -> None:

@@ -1,4 +1,4 @@
-"""What can be known before the game is played is computed once, by JAX itself."""
+"""Constant folding: equations on constants are computed once, by JAX itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _collect(block: Block, same: dict[Atom, Atom], constant: set[Atom], known: l
 
 
 def _passed_in(eqn: Equation) -> Iterator[tuple[Atom, Var]]:
-    """Operands of control flow that are the same in every round, and their names in there."""
+    """Operands of control flow that are the same in every iteration, with their names in the nested program."""
     if eqn.name == "cond":
         for block in eqn.blocks:
             yield from zip(eqn.ins[1:], block.ins, strict=True)
@@ -57,7 +57,7 @@ def _passed_in(eqn: Equation) -> Iterator[tuple[Atom, Var]]:
 
 
 def _evaluate(known: list[Equation]) -> dict[Atom, Atom]:
-    """All constants by one compiled program; 64-bit types stay what they are."""
+    """Computes all constants by one compiled program; 64-bit types are kept."""
 
     def compute() -> list[jax.Array]:
         values: dict[Atom, jax.Array] = {}

@@ -1,4 +1,4 @@
-"""How often each value of a program is read, and whether it is worth a place in memory."""
+"""Counts how often each value of a program is read, and decides whether to store it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Reads:
 def demand(block: Block) -> dict[Var, Reads]:
     """The reads of every variable of a program; a result counts as read by one more equation.
 
-    Equations that work element by element and end in the same reader are written into the same loop, where an
-    element that they share is computed once: it counts once.
+    Elementwise equations with the same reader are fused into one loop, in which a shared element is computed once: it
+    counts once.
     """
     loops: dict[Var, dict[object, float]] = {}  # which loops read a variable, and how many elements
     counts: dict[Var, int] = {}
@@ -53,7 +53,7 @@ def demand(block: Block) -> dict[Var, Reads]:
 
 
 def elements_read(eqn: Equation, position: int) -> float:
-    """How many elements of an operand an equation reads, each as often as it reads it."""
+    """How many elements of an operand an equation reads, counted with repetition."""
     size = size_of(eqn.ins[position].shape)
     if eqn.blocks:
         return size + sum(count * _inner(block, variable) for block, variable, count in _entries(eqn, position))
@@ -91,5 +91,5 @@ def _entries(eqn: Equation, position: int) -> list[tuple[Block, Var, float]]:
 
 
 def worth_storing(size: int, cost: float, reads: Reads) -> bool:
-    """Whether computing once and reading back is cheaper than computing at every read."""
+    """Whether storing a value and reading it back is cheaper than computing it at every read."""
     return reads.elements * cost > size * (cost + STORE) + reads.elements

@@ -1,4 +1,4 @@
-"""Positions in arrays as sums of loop variables, so that reshapes and slices cost nothing at run time."""
+"""Symbolic indices: positions as sums of loop variables, so that reshapes and slices cost nothing at run time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Index:
         return text[2:] if text.startswith("+ ") else "-" + text[2:]
 
     def divide(self, size: int) -> tuple[Index, Index] | None:
-        """Quotient and remainder by `size` if they can be told without dividing at run time."""
+        """Quotient and remainder by `size`, if they are known without a division at run time."""
         whole = tuple((c, f // size) for c, f in self.terms if f % size == 0)
         rest = Index(0, tuple((c, f) for c, f in self.terms if f % size))
         quotient = (self.constant + rest.low) // size

@@ -206,7 +206,7 @@ negate = intrinsic(
 
 @intrinsic
 def to_int(typing, value, dtype):
-    """A float to an integer, towards 0; what is too large becomes the largest, NaN 0."""
+    """Converts a float to an integer, towards 0; values out of range saturate, and NaN becomes 0."""
     kind = dtype.dtype
 
     def generate(context, builder, signature, args):
@@ -232,7 +232,7 @@ def bitcast(typing, value, dtype):
 
 @intrinsic
 def one_bit(typing, place):
-    """The word whose bit at that place is 1; 0 if it has no such bit."""
+    """A word with only the bit at that place set; 0 if the place is out of range."""
 
     def generate(context, builder, signature, args):
         word = ir.IntType(64)
@@ -244,7 +244,7 @@ def one_bit(typing, place):
 
 
 def _compare_bits(symbol: str) -> Any:
-    """A word: bit k tells how element start + k compares with a number, for `count` elements behind a pointer.
+    """A word whose bit k is the comparison of element start + k with a number, for `count` elements behind a pointer.
 
     Vectors of elements are compared at once, and the results are taken as bits.
     """

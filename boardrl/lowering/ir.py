@@ -1,4 +1,4 @@
-"""From a JAX function to a small program: nested calls inlined, repeated and unused equations gone."""
+"""Intermediate representation of a JAX function: nested calls inlined, repeated and unused equations removed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Source(NamedTuple):
 
 @dataclasses.dataclass(eq=False)
 class Var:
-    """What an equation computes, or what comes in."""
+    """A variable: the result of an equation, or an input."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -52,7 +52,7 @@ class Var:
 
 @dataclasses.dataclass(eq=False)
 class Const:
-    """A value known before the game is played."""
+    """A constant."""
 
     value: np.ndarray
 
@@ -83,14 +83,14 @@ class Equation:
 
 @dataclasses.dataclass(eq=False)
 class Block:
-    """A program: what comes in, the equations in order, what goes out."""
+    """A program: inputs, equations in order, outputs."""
 
     ins: list[Var]
     equations: list[Equation]
     outs: list[Atom]
 
     def text(self) -> str:
-        """The same text for the same program in every process; numbers stand for variables."""
+        """A canonical text of the program, the same in every process; variables are numbered."""
         return "\n".join(_lines(self, {}))
 
 
@@ -127,7 +127,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Sequence[Any]]] = {
 
 
 def trace(function: Callable[..., Any], examples: Sequence[Any], *, name: str) -> tuple[Block, Any]:
-    """The program of a function of pytrees, over their flattened leaves; and the shapes of what it gives."""
+    """The program of a function of pytrees, over their flattened leaves, and the shapes of its result."""
     closed, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
     block = _read(closed, None, name)
     unify(block)
@@ -143,7 +143,7 @@ def known_dtype(dtype: Any, name: str, source: Source | None = None) -> np.dtype
 
 
 def at_line(source: Source | None) -> str:
-    """Where something happened, as a part of a sentence."""
+    """A source line as part of a sentence."""
     return f" in {source.path}, line {source.line}" if source else ""
 
 
@@ -196,7 +196,7 @@ def _inline(jaxpr: Any, env: dict[Any, Atom], equations: list[Equation], outer: 
 
 
 def _changes_nothing(eqn: Any) -> bool:
-    """Conversions to the same type and reshapes to the same shape."""
+    """Whether an equation is a conversion to the same type or a reshape to the same shape."""
     if eqn.primitive.name not in RESHAPES:
         return False
     before, after = eqn.invars[0].aval, eqn.outvars[0].aval
@@ -236,7 +236,7 @@ def _atom(var: Any, env: dict[Any, Atom], name: str) -> Atom:
 
 
 def unify(block: Block) -> None:
-    """Equations with the same primitive, parameters and operands become one (in place)."""
+    """Common subexpression elimination (in place)."""
     same: dict[Atom, Atom] = {}
     seen: dict[Any, Equation] = {}
     kept = []
@@ -255,7 +255,7 @@ def unify(block: Block) -> None:
 
 
 def prune(block: Block) -> None:
-    """Equations whose results nobody asks for are dropped (in place)."""
+    """Dead code elimination (in place)."""
     wanted: set[Atom] = set(block.outs)
     kept = []
     for eqn in reversed(block.equations):
@@ -269,12 +269,12 @@ def prune(block: Block) -> None:
 
 
 def split(block: Block, late: Var, *, first_outs: int) -> tuple[Block, Block]:
-    """Two programs in place of one: what does not depend on `late`, and the rest.
+    """Splits a program in two: what does not depend on `late`, and the rest.
 
     Args:
-      late: the last thing that comes in; it comes into the second program last.
-      first_outs: so many results are those of the first program, which must not depend on `late`. Its further
-        results are what the second one takes in.
+      late: the last input; it becomes the last input of the second program.
+      first_outs: the number of results that belong to the first program, which must not depend on `late`. Its further
+        results are the inputs of the second one.
     """
     depends: set[Atom] = {late}
     ahead, behind = [], []
@@ -308,7 +308,7 @@ def interleave(block: Block) -> None:
 
 
 def walk(block: Block) -> Iterator[Equation]:
-    """Every equation, nested ones after the one that holds them."""
+    """Every equation; nested ones follow the equation that holds them."""
     for eqn in block.equations:
         yield eqn
         for inner in eqn.blocks:

@@ -34,7 +34,7 @@ class Leaf(NamedTuple):
 
 
 def is_bits(shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether an array lies in a row as bits."""
+    """Whether an array is stored in a row as bits."""
     return dtype == np.bool_ and math.prod(shape) != 1
 
 
@@ -44,7 +44,7 @@ def _num_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
 
 
 class Layout:
-    """How pytrees of one kind lie in rows; the bytes that belong to no leaf are 0, so equal states are equal rows."""
+    """How pytrees of one structure are stored in rows; unused bytes are 0, so that equal states are equal rows."""
 
     def __init__(self, example: Any, name: str = "value") -> None:
         """Takes a pytree of arrays, or of anything with a shape and a dtype."""
@@ -95,12 +95,12 @@ class Layout:
         return self.treedef.unflatten(values)
 
     def view(self, rows: np.ndarray, leaf: Leaf) -> np.ndarray:
-        """[*batch, size] the memory of one leaf inside contiguous rows; of bits their bytes."""
+        """[*batch, size] a view of one leaf inside contiguous rows; of bits, their bytes."""
         found = rows.view(np.uint8)[..., leaf.offset : leaf.offset + leaf.num_bytes]
         return found if leaf.is_bits else found.view(leaf.dtype)
 
     def gaps(self) -> list[tuple[int, int]]:
-        """(offset, size) in bytes of what comes after the last leaf, which every writer of rows must keep at 0."""
+        """(offset, size) in bytes of the padding after the last leaf, which every writer of rows must keep at 0."""
         gaps, place = [], self.num_bytes
         while place < self.num_words * WORD:
             size = next(size for size in (WORD, 4, 2, 1) if place % size == 0)
@@ -116,7 +116,7 @@ def _shape_and_dtype(leaf: Any) -> tuple[tuple[int, ...], np.dtype]:
 
 
 def _leaf_name(path: tuple[Any, ...], default: str, taken: set[str]) -> str:
-    """Like `board` or `x_board` or `params_0`: the steps to the leaf, joined."""
+    """A name like `board`, `x_board` or `params_0`: the path to the leaf, joined."""
     parts = [str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", "")))) for key in path]
     name = re.sub(r"\W+", "_", "_".join(parts)).strip("_")
     if not name or not name[0].isalpha():

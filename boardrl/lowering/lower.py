@@ -1,4 +1,4 @@
-"""JAX functions in, a compiled module out."""
+"""Lowers JAX functions to a compiled module."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Function:
-    """What to lower: arguments become one flat array each (numbers stay numbers), and so does the result."""
+    """A function to lower: each argument, and the result, becomes one flat array (numbers stay numbers)."""
 
     call: Callable[..., Any]
     arguments: Sequence[Argument]
@@ -59,9 +59,9 @@ class Function:
 
 @dataclasses.dataclass(frozen=True)
 class Successors:
-    """A function to emit besides: the rows after each legal action.
+    """An additional function to emit: the rows after each legal action.
 
-    What does not depend on the action is computed once, and what `legal` and `act` both compute, once as well.
+    What does not depend on the action, and what `legal` and `act` have in common, is computed once.
     """
 
     legal: Callable[[Any], Any]  # (state) -> [A] bool
@@ -72,7 +72,7 @@ class Successors:
 
 
 class Lowered:
-    """A compiled function, with the way from pytrees to flat arrays and back.
+    """A compiled function, and the conversion from pytrees to flat arrays and back.
 
     `function` is the compiled one: it takes the arguments in order, then the array for the result unless the result
     is one number, then the workspace.
@@ -85,7 +85,7 @@ class Lowered:
         self.work_words = work_words
 
     def __call__(self, *args: Any) -> Any:
-        """The result for pytrees, as a pytree of NumPy arrays: convenient, not fast."""
+        """Calls the function on pytrees and returns a pytree of NumPy arrays: convenient, not fast."""
         flat = [_pass(layout, arg) for layout, arg in zip(self.arguments, args, strict=True)]
         work = np.zeros(self.work_words, np.uint64)
         if is_number(self.result):
@@ -125,12 +125,12 @@ def lower_module(
     spare: Spare | None = None,
     successors: Successors | None = None,
 ) -> tuple[types.ModuleType, dict[str, list[Layout]]]:
-    """One module with several functions, from the cache if it is there; and the layouts of arguments and result.
+    """One module with several functions, from the cache if possible, and the layouts of arguments and results.
 
     Args:
       extra: more source, in front of the functions.
-      spare: gives the source of a function that cannot be lowered, from its name, itself, its layouts and the
-        reason; without it such a function is an error. The module's `REFUSED` has the reasons.
+      spare: makes the source that replaces a function which cannot be lowered, from its name, itself, its layouts and
+        the reason; without it such a function is an error. The module's `REFUSED` has the reasons.
       successors: adds a function of that name; left out where it cannot be lowered.
     """
     blocks: dict[str, ir.Block | ir.LoweringError] = {}
@@ -255,7 +255,7 @@ def emit_function(
 
 
 def trace_successors(successors: Successors) -> ir.Block:
-    """The program of `legal` and `act` together; the action comes in last, and masks of actions go out first."""
+    """The program of `legal` and `act` together; the action is the last input, masks of actions the first outputs."""
 
     def both(state: Any, action: Any) -> Any:
         left, groups = successors.legal(state), []
@@ -322,7 +322,7 @@ def emit_successors(
 
 
 def _store(emit: Emitter, targets: Sequence[Buffer | str], values: Sequence[Value]) -> None:
-    """Writes results to where they go, unless they are there."""
+    """Writes results to their places, unless they are already there."""
     for target, value in zip(targets, values, strict=True):
         if isinstance(target, str):
             for k, word in enumerate(bits_of(emit, value).words(emit)):
@@ -356,7 +356,7 @@ RESERVED = {
 
 
 def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) -> Value:
-    """An argument's leaf: a number in a variable, an array behind a pointer."""
+    """A leaf of an argument: a number in a variable, or an array behind a pointer."""
     if not used:
         return scalar("unused", leaf.shape, leaf.dtype)
     if number:
@@ -374,7 +374,7 @@ def _incoming(emit: Emitter, name: str, leaf: Leaf, number: bool, used: bool) ->
 
 
 def _incoming_bits(emit: Emitter, pointer: str, leaf: Leaf) -> Value:
-    """Booleans of an argument: the words that lie there; of many, read one by one."""
+    """Booleans of an argument: its words; many are read one by one."""
     value = Bits(emit, leaf.shape)
     value.memory, value.hint = pointer, pointer
     count = num_words(index.size_of(leaf.shape))
@@ -393,7 +393,7 @@ def _outgoing(emit: Emitter, name: str, leaf: Leaf) -> Buffer | str:
 
 
 def _leaf_pointer(emit: Emitter, name: str, leaf: Leaf, suffix: str) -> str:
-    """A pointer named like its leaf; an argument of one array gives its own name to it."""
+    """A pointer named after its leaf, or after its argument if that is a single array."""
     pointer = name if leaf.name == name else emit.name(leaf.name + suffix)
     emit.point(pointer, name, leaf.offset, leaf.shape, leaf.dtype, words=leaf.is_bits)
     return pointer

@@ -1,4 +1,4 @@
-"""What the rules for booleans in words share: when words are used, and results in words."""
+"""Shared by the rules for booleans in words: when words are used, and how their results are made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_OPERANDS = 8  # that can be joined without memory
 
 
 def in_words(value: Value) -> bool:
-    """Whether words are how a value is computed."""
+    """Whether a value is computed in words."""
     return isinstance(value, Bits)
 
 
@@ -30,7 +30,7 @@ def readers(writer: Writer, eqn: Equation) -> int:
 
 
 def element_form(writer: Writer, eqn: Equation, *operands: Value) -> Value | None:
-    """The result element by element, for who reads it so, if that writes no lines by itself."""
+    """The result element by element, for readers of single elements, if reading it emits no lines."""
     if any(isinstance(x, Bits) and x.element is None for x in operands) or eqn.name not in RULES:
         return None
     return RULES[eqn.name](writer, eqn, *operands)[0]

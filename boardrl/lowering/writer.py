@@ -1,4 +1,4 @@
-"""Programs to code: for every value whether it is a variable, an expression in its readers' loops, or memory."""
+"""Writes programs as code; each value becomes a variable, an expression in its readers' loops, or memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from boardrl.lowering.emit import Buffer, Emitter, Table, Value, first, kind, sc
 from boardrl.lowering.ir import Atom, Block, Const, Equation, LoweringError, Var, unknown
 
 Rule = Callable[..., list[Value]]  # (writer, equation, *operands) -> one value for each result
-RULES: dict[str, Rule] = {}  # by primitive; filled by the modules primitives_*
+RULES: dict[str, Rule] = {}  # by primitive; filled by the modules in `primitives`
 # (writer, equation, *operands) -> the results in words, or None where words do not pay; asked before `RULES`.
 WordRule = Callable[..., list[Value] | None]
 WORD_RULES: dict[str, WordRule] = {}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Enters a function into the table of primitives."""
+    """Registers a function in the table of primitives."""
 
     def enter(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, function))
@@ -30,7 +30,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def word_rule(*names: str) -> Callable[[WordRule], WordRule]:
-    """Enters a function into the table of primitives on booleans in words."""
+    """Registers a function in the table of primitives on booleans in words."""
 
     def enter(function: WordRule) -> WordRule:
         WORD_RULES.update(dict.fromkeys(names, function))
@@ -68,7 +68,7 @@ class Writer:
                 self.check(inner)
 
     def run(self, block: Block, operands: Sequence[Value], targets: Sequence[Buffer | None] = ()) -> list[Value]:
-        """Writes a program; what its results are.
+        """Writes a program and returns its results.
 
         Args:
           targets: memory that the caller has for some of the results; whoever needs memory for a result may
@@ -90,7 +90,7 @@ class Writer:
         return [self._value(a, values) for a in block.outs]
 
     def memory(self, eqn: Equation, out: int = 0) -> Buffer:
-        """Memory for a result of an equation: the caller's if it has some, else a slot of the workspace."""
+        """Memory for a result of an equation: the caller's if there is some, else a slot of the workspace."""
         var = eqn.outs[out]
         hint = eqn.source.assigned if eqn.source else ""
         buffer = self.frame.targets.pop(var, None) or self.emit.slot(var.shape, var.dtype, hint or eqn.name)
@@ -131,7 +131,7 @@ class Writer:
         )
 
     def stored(self, value: Value, hint: str = "array") -> Value:
-        """The value, in memory unless reading an element costs no more than that."""
+        """The value, in memory unless computing an element costs no more than reading it."""
         if value.cost <= 1:
             return value
         buffer = self.emit.slot(value.shape, value.dtype, value.hint or hint)
@@ -139,7 +139,7 @@ class Writer:
         return buffer
 
     def named(self, value: Value) -> Value:
-        """The value with a name for each element that is asked for: for who writes it more than once."""
+        """The value with a name for each element that is read, for readers that write it more than once."""
         value.shared = value.shared or value.cost > 0
         return value
 

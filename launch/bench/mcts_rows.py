@@ -16,7 +16,7 @@ import numpy as np
 from boardrl import host, registry
 from boardrl.game import TERMINAL
 from launch.bench.row import Row, missing, processor_seconds
-from search import evaluators, making
+from search import evaluators, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -43,7 +43,7 @@ def rows() -> Sequence[Row]:
 def our_searcher(name: str, budget: Budget) -> Searcher:
     game = registry.make(name)
     facet = host.of(game)
-    return making.make(game, "mcts", budget=budget, evaluator=evaluators.playouts(facet, games=1))
+    return searchers.make(game, "mcts", budget=budget, evaluator=evaluators.playouts(facet, games=1))
 
 
 def our_rate(name: str) -> Callable[[], float]:

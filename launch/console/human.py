@@ -158,10 +158,10 @@ def columns(texts: Sequence[str], width: int, most: int | None) -> list[str]:
 
 def default_hinter(game: Game[Any]) -> str:
     """A searcher that fits the game."""
-    blind = "mcts" in searchers.KINDS and not getattr(game, "feature_weights", ())
+    blind = "mcts" in searchers.names() and not getattr(game, "feature_weights", ())
     for name in (*(["mcts"] if blind else []), "negascout", "expectimax"):
         try:
-            searchers.find(name).refuse(name, game)
+            searchers.refuse(name, game)
         except UserError:
             continue
         return f"{name}(ms={HINT_MS})"

@@ -70,7 +70,7 @@ def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = 
         raise UserError(misfit(facet.game, len(weights), part.NUM_FEATURES, names))
     check_values(weights, f"evaluation of {facet.game.spec.name}")
     bounds: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
-    module = host.specialise(linear_kernel, facet, parts={"search.evaluators.feature_slots": part}, **bounds)
+    module = host.specialise(linear_kernel, facet, slots={"search.evaluators.feature_slots": part}, **bounds)
     own = np.array(weights, np.float32)
     return Evaluator(
         "features",

@@ -1,4 +1,7 @@
-"""A game's features, as the linear evaluator sees them; `search.evaluators` puts those of a game in their place."""
+"""Slots of a set of features.
+
+Filled by `search.evaluators.evaluator.linear`: with the game's facet, or with one of the facet's feature sets.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +11,5 @@ NUM_FEATURES = 0  # F
 
 
 def features(row: Any, player: int, out: Any, work: Any) -> None:
-    """Writes [F] float32: what the evaluation weighs."""
-    raise NotImplementedError
+    """Writes [F] float32: the features of the position, as a player sees it."""
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")

@@ -1,8 +1,10 @@
-"""What a position at the depth limit is worth, as a searcher's kernel sees it.
+"""Slots of the evaluator: the value of a position at the depth limit.
 
-A kernel imports these functions from here; `search.evaluators` puts one of the modules `evaluate_*` in their place.
-`weights` and `scratch` are float32 vectors that the evaluator has asked for. Values are exact in float32, so that
-the table loses nothing, and lie between the least and the most that a player can get.
+Filled by `search.searcher.Searcher` with `Evaluator.module`, which `search.evaluators.evaluator` specialises from
+`none_kernel`, `linear_kernel`, `net_kernel`, `batched_net_kernel` or `playouts_kernel`.
+
+`weights` and `scratch` are float32 vectors of the sizes that the evaluator asks for. Values are exact in float32, so
+that the transposition table loses nothing, and lie between the lowest and the highest return of a player.
 """
 
 from __future__ import annotations
@@ -11,25 +13,25 @@ from typing import Any
 
 
 def prepare(rows: Any, first: int, count: int, seat: int, weights: Any, scratch: Any, work: Any) -> None:
-    """Tells that these rows may soon be evaluated for a seat: some evaluators do it at once for less."""
-    raise NotImplementedError
+    """Announces rows that may soon be evaluated for a seat: some evaluators value a batch for less."""
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")
 
 
 def prepare_all(rows: Any, first: int, count: int, weights: Any, scratch: Any, work: Any) -> None:
     """The same for all seats."""
-    raise NotImplementedError
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")
 
 
 def evaluate(rows: Any, at: int, seat: int, weights: Any, scratch: Any, work: Any) -> Any:
-    """What the position in rows[at] is worth to a seat."""
-    raise NotImplementedError
+    """The value of the position in rows[at] to a seat."""
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")
 
 
 def evaluate_all(rows: Any, at: int, out: Any, weights: Any, scratch: Any, work: Any) -> None:
-    """Writes [P] float64: what the position in rows[at] is worth to each player."""
-    raise NotImplementedError
+    """Writes [P] float64: the value of the position in rows[at] to each player."""
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")
 
 
 def sample_all(rows: Any, at: int, out: Any, stream: Any, weights: Any, scratch: Any, work: Any) -> None:
-    """Like `evaluate_all`; what leaves something to chance draws by the stream (`search.kernel.random_stream`)."""
-    raise NotImplementedError
+    """Like `evaluate_all`; a random evaluator draws from the stream (`search.kernel.random_stream`)."""
+    raise NotImplementedError("a slot, filled by search.evaluators.evaluator")

@@ -1,4 +1,4 @@
-"""The table tells all positions apart."""
+"""A position key that tells all positions apart (fills `search.kernel.key_slots`)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from search.kernel.control_block import SALT
 
 
 @numba.njit(cache=True, nogil=True)
-def identity(rows, at, top, control, work):
+def position_key(rows, at, top, control, work):
     return np.uint64(key(rows[at])) ^ np.uint64(control[SALT])

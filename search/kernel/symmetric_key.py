@@ -1,4 +1,4 @@
-"""The table knows a position by the least key among those of its mirror images."""
+"""A position key that is the same for all mirror images: the least of their keys (fills `search.kernel.key_slots`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from search.kernel.control_block import SALT
 
 
 @numba.njit(cache=True, nogil=True)
-def identity(rows, at, top, control, work):
+def position_key(rows, at, top, control, work):
     least = np.uint64(key(rows[at]))
     for number in range(1, NUM_SYMMETRIES):
         symmetric(rows[at], number, rows[top], work)

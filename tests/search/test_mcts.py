@@ -15,18 +15,17 @@ from boardrl.exact import solve
 from boardrl.game import CHANCE
 from boardrl.matches import arena
 from boardrl.play import players
-from search import evaluators, making, searchers
+from search import evaluators, searchers
 from search.budget import Budget
 from search.kernel import tree
 from search.kernel.tree import CHILDREN, FIRST, NUM_NODES, VALUES, VISITS
 from search.tree_searcher import TreeSearcher
 
 
-def mcts(
-    game: Any, nodes: int, *, kilobytes: int = 8192, evaluator: Any = None, facet: Any = None, **options: Any
-) -> Any:
+def mcts(game: Any, nodes: int, *, kilobytes: int = 8192, evaluator: Any = None, **options: Any) -> Any:
     budget = Budget(nodes=nodes, kilobytes=kilobytes)
-    return making.make(game, "mcts", searchers.Mcts(**options), budget=budget, evaluator=evaluator)
+    options = searchers.find("mcts").options(**options)
+    return searchers.make(game, "mcts", options, budget=budget, evaluator=evaluator)
 
 
 # --- solved games -----------------------------------------------------------------------------------------------------
@@ -185,7 +184,7 @@ def test_memory_is_what_was_given_and_too_little_is_refused() -> None:
 def test_depth_limits_the_tree_as_it_does_other_searches() -> None:
     game = registry.make("connect_four")
     budget = Budget(nodes=500, depth=2, kilobytes=4096)
-    searcher = making.make(game, "mcts", budget=budget)
+    searcher = searchers.make(game, "mcts", budget=budget)
     result = searcher.search(game.init())
     assert searcher.memory.control[NUM_NODES] == 1 + 7 + 49
     assert result.depth == 2

@@ -12,7 +12,7 @@ from test_dice import last_positions, maxn, near_the_end, paranoid
 from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from search import evaluators, making, multi_pv, turns
+from search import evaluators, multi_pv, searchers, turns
 from search.budget import Budget
 from search.searcher import Searcher
 
@@ -147,13 +147,13 @@ def test_a_searcher_by_simulations_ranks_moves_by_how_often_it_tried_them() -> N
     """What it plays need not be what it tried most: a win that is certain is worth more."""
     game: Any = registry.make("tic_tac_toe")
     state = game.from_text("XX. .O. ..O 0")
-    search = making.make(game, "mcts", budget=Budget(nodes=200, kilobytes=512))
+    search = searchers.make(game, "mcts", budget=Budget(nodes=200, kilobytes=512))
     found, moves = multi_pv.best_moves(search, state, 4)
     won = search.facet.row(game.from_text("XXX .O. ..O 1"))
     assert len(moves) == 4
     assert (moves[0].line[1] == won).all()
     assert (moves[0].value.tolist(), found.exact) == ([1.0, -1.0], True)
-    search = making.make(registry.make("connect_four"), "mcts", budget=Budget(nodes=300, kilobytes=512))
+    search = searchers.make(registry.make("connect_four"), "mcts", budget=Budget(nodes=300, kilobytes=512))
     found, moves = multi_pv.best_moves(search, search.game.init(), 9)
     assert len(moves) == 7
     by_row = {move.row.tobytes(): move for move in search.root_moves()}

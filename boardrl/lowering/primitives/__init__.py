@@ -1,4 +1,4 @@
-"""The table of primitives, in parts by kind."""
+"""The table of primitives, one module for each kind."""
 
 from __future__ import annotations
 

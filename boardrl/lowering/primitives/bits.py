@@ -32,12 +32,12 @@ NEUTRAL = (("and", True), ("or", False), ("xor", False), ("eq", True))  # operat
 
 
 def logical(writer: Writer, eqn: Equation, operands: Sequence[Value]) -> bool:
-    """Whether an operation on booleans is done in words: if one operand is in words, and it is not too large."""
+    """Whether an operation on booleans is done in words: an operand is in words, and the result is not too large."""
     return fits(size_of(eqn.outs[0].shape)) and all(x.dtype == BOOL for x in operands) and any(map(in_words, operands))
 
 
 def operand_words(emit: Emitter, x: Value, size: int) -> Words:
-    """The words of an operand; one element stands for all."""
+    """The words of an operand; a single element is broadcast."""
     if x.size == size:
         return bits_of(emit, x).words(emit)
     flag = bare(x.at(emit, first(x.shape)))
@@ -47,7 +47,7 @@ def operand_words(emit: Emitter, x: Value, size: int) -> Words:
 
 
 def _spread_out(writer: Writer, x: Value, shape: tuple[int, ...]) -> Value:
-    """An operand whose axes of length 1 stand for any length, in full; one element stays one."""
+    """An operand with its axes of length 1 broadcast; a single element stays as it is."""
     if x.size in (1, size_of(shape)):
         return x
     ids = np.broadcast_to(np.arange(x.size, dtype=np.int32).reshape(x.shape), shape)
@@ -99,9 +99,9 @@ def _joined(name: str, left: Words, right: Words, size: int) -> Words:
 
 
 def _aligned(writer: Writer, eqn: Equation, name: str, x: Value, y: Value) -> Bits | None:
-    """Two rearrangements joined where their bits lie, if one is the other moved by a fixed distance.
+    """Joins two rearrangements in place, if one is the other shifted by a fixed distance.
 
-    So slices of a board, as in four in a row, are joined by one shift, and are not packed together first.
+    Slices of a board, as in four in a row, are then joined by one shift, without packing them first.
     """
     if not (isinstance(x, Bits) and isinstance(y, Bits)) or size_of(eqn.outs[0].shape) != x.size:
         return None
@@ -126,7 +126,7 @@ def _aligned(writer: Writer, eqn: Equation, name: str, x: Value, y: Value) -> Bi
 
 
 def _constant_mask(writer: Writer, eqn: Equation, x: Value, y: Value) -> Bits | None:
-    """Booleans and a constant: fewer bits of the same rearrangement, however large it is, as nothing is written."""
+    """Booleans and a constant: the same rearrangement with fewer bits, of any size, as no code is emitted for it."""
     shape = eqn.outs[0].shape
     if eqn.name not in ("and", "mul", "min") or not 1 < size_of(shape) <= MOST_MOVED:
         return None
@@ -141,7 +141,7 @@ def _constant_mask(writer: Writer, eqn: Equation, x: Value, y: Value) -> Bits | 
 
 
 def bits_of_lazily(emit: Emitter, x: Value) -> Value:
-    """A value in words where it has more than one element; its gap is left now."""
+    """A value in words if it has more than one element; the gap for its code is left now."""
     return bits_of(emit, x) if x.size > 1 and x.uniform is None else x.uniform if x.uniform is not None else x
 
 

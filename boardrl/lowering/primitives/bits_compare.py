@@ -1,4 +1,4 @@
-"""Comparisons of numbers that give words: of constants with one number, of memory many elements at a time."""
+"""Comparisons that produce words: of constants with one number, or of memory, many elements at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from boardrl.lowering.writer import Writer
 
 
 def compare(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value] | None:
-    """A comparison that gives words by itself: of constants with one number, or of memory, many elements at a time."""
+    """A comparison that produces words: of constants with one number, or of memory, many elements at a time."""
     size = size_of(eqn.outs[0].shape)
     if not fits(size):
         return None

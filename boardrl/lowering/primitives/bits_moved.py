@@ -30,7 +30,7 @@ from boardrl.lowering.writer import RULES, Writer, word_rule
 
 
 def places(eqn: Equation, shapes: Sequence[tuple[int, ...]]) -> np.ndarray | None:
-    """For each element of the result its place in the operands laid end to end, -1 for what pads, or None."""
+    """For each element of the result its place in the concatenated operands, -1 for padding, or None."""
     params, out = eqn.params, eqn.outs[0]
     ids, start = [], 0
     for shape in shapes:
@@ -92,7 +92,7 @@ def _rearrange(writer: Writer, eqn: Equation, *operands: Value) -> list[Value] |
 def rearranged(
     writer: Writer, eqn: Equation, operands: Sequence[Value], ids: np.ndarray | None, given: Sequence[Value] = ()
 ) -> list[Value] | None:
-    """The rearrangement in words, if some operand is, and all booleans can be.
+    """The rearrangement in words, if an operand is in words and all booleans can be.
 
     Args:
       given: the equation's operands, if more than are rearranged.
@@ -192,7 +192,7 @@ def _gather(writer: Writer, eqn: Equation, x: Value, index: Value) -> list[Value
 
 
 def _gathered(eqn: Equation, ids: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """What the gather makes of a table of places; -2 where it fills in True."""
+    """The gather applied to a table of places; -2 where it fills in True."""
     params = {**eqn.params, "fill_value": -2}
     filler = eqn.params["fill_value"]
     if filler is not None and not filler:
@@ -295,7 +295,7 @@ def _dynamic_slice(writer: Writer, eqn: Equation, x: Value, *starts: Value) -> l
 
 @word_rule("scatter")
 def _scatter(writer: Writer, eqn: Equation, x: Value, index: Value, update: Value) -> list[Value] | None:
-    """One bit set to what is given, at one traced place."""
+    """Sets one bit to a given value, at one traced place."""
     numbers = eqn.params["dimension_numbers"]
     if x.dtype != BOOL or not in_words(x) or not fits(x.size) or update.size != 1 or index.size != len(x.shape):
         return None

@@ -64,7 +64,7 @@ def _reduce(writer: Writer, eqn: Equation, x: Value) -> list[Value] | None:
 
 
 def _negated(emit: Emitter, x: Bits) -> Bits:
-    """Not x; of a simple rearrangement, the rearrangement of what is negated."""
+    """Negation; of a simple rearrangement, the rearrangement of the negated source."""
     simple = x.rearranged and sum((part.origins >= 0).sum(0) for part in x.parts).max(initial=0) <= 1
     if not simple:
         return Bits(emit, x.shape, lambda: [
@@ -88,7 +88,7 @@ def _negated_source(emit: Emitter, source: Bits) -> Bits:
 
 @word_rule("convert_element_type")
 def _convert(writer: Writer, eqn: Equation, x: Value) -> list[Value] | None:
-    """Booleans as numbers keep their words, which sums count."""
+    """Conversion of booleans to numbers; the words are kept for sums, which count bits."""
     if x.dtype != BOOL or eqn.outs[0].dtype == BOOL or x.size < 2 or not in_words(x):
         return None
     (value,) = RULES[eqn.name](writer, eqn, x)

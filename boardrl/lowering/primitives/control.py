@@ -1,4 +1,4 @@
-"""Branches and loops: what a loop carries lives in variables and slots."""
+"""Branches and loops: loop carries are kept in variables and slots of the workspace."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _cond(writer: Writer, eqn: Equation, which: Value, *operands: Value) -> list
 
 
 def _place(writer: Writer, eqn: Equation, k: int) -> Value:
-    """Where a result of control flow is put: a new variable, words, or memory."""
+    """Where a result of control flow is stored: a new variable, words, or memory."""
     out = eqn.outs[k]
     if out.dtype == np.bool_ and fits(size_of(out.shape)):
         hint = eqn.source.assigned if eqn.source else ""
@@ -51,7 +51,7 @@ def _in_variables(emit: Emitter, shape: tuple[int, ...], names: list[str]) -> Bi
 
 
 def _renewed(emit: Emitter, value: Value) -> Value:
-    """The value as it stands here, after its variables were written."""
+    """The value as it is here, after its variables were written."""
     return _in_variables(emit, value.shape, value.words(emit)) if isinstance(value, Bits) else value
 
 
@@ -67,7 +67,7 @@ def _assign(emit: Emitter, result: Value, value: Value) -> None:
 
 
 class Carry:
-    """What a loop hands from round to round: variables, words, and pairs of slots that change roles."""
+    """The carry of a loop: variables, words, and pairs of slots that swap after each iteration."""
 
     def __init__(self, writer: Writer, eqn: Equation, start: int, values: Sequence[Value], body: Block, offset: int):
         """Takes the first operand's position, the first values, and where the body's arguments for them begin."""
@@ -92,16 +92,16 @@ class Carry:
                 self.spares.append(emit.slot(value.shape, value.dtype, "next"))
 
     def renew(self) -> list[Value]:
-        """The values as they stand here: what was worked out from words before holds no longer."""
+        """The values as they are here; what was derived from words before is no longer valid."""
         self.values = [_renewed(self.writer.emit, value) for value in self.values]
         return self.values
 
     def run(
         self, body: Block, constants: Sequence[Value], more: Sequence[Value] = (), running: Value | None = None
     ) -> list[Value]:
-        """Writes one round; gives the body's further results.
+        """Writes one iteration; returns the body's further results.
 
-        Under vmap a loop goes on while any of its games does; `running` tells which, and the others keep their
+        Under vmap a loop continues while any of its games does; `running` says which, and the others keep their
         values.
         """
         writer, emit = self.writer, self.writer.emit
@@ -129,7 +129,7 @@ class Carry:
         return results[count:]
 
     def advance(self) -> None:
-        """Makes the round's results the next round's values."""
+        """Makes the results of this iteration the values of the next."""
         emit = self.writer.emit
         left, right = [], []
         for value, spare, result, texts in self.pending:
@@ -173,7 +173,7 @@ def _while(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
 
 
 def _kept(running: Value, new: Value, old: Value) -> Value:
-    """The new value where a game is running, else the old one."""
+    """The new value where the game is still running, else the old one."""
 
     def read(emit: Emitter, point: Point) -> str:
         lead = Point(running.shape, dims=point.dims(emit)[: len(running.shape)])

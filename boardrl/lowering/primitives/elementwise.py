@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, comparison, bits, selection and conversion."""
+"""Elementwise primitives: arithmetic, comparison, bits, selection and conversion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN_LINE = ("exp", "tanh")  # of float32, as vector code (`vectors.py`)
 
 
 def narrow(text: str, dtype: np.dtype) -> str:
-    """Wraps an integer result around; Numba computes all but 64-bit integers wider than they are."""
+    """Wraps an integer result around, as Numba computes narrower integers in 64 bits."""
     if dtype.kind in "iu" and dtype.itemsize < 8:
         return f"{SHORT[str(dtype)]}({bare(text)})"
     return text
@@ -39,7 +39,7 @@ def elementwise(name: str, operation: Operation, cost: float = 1) -> None:
 
 
 def aligned(emit: Emitter, x: Value, point: Point) -> Point:
-    """Where an operand is read for one element of the result: axes of length 1 stand for any length."""
+    """Where an operand is read for one element of the result; axes of length 1 are broadcast."""
     if x.shape == point.shape:
         return point
     if x.size == 1:
@@ -238,7 +238,7 @@ def _bitcast(writer: Writer, eqn: Equation, x: Value) -> list[Value]:
 
 @rule("select_n")
 def _select(writer: Writer, eqn: Equation, which: Value, *cases: Value) -> list[Value]:
-    """cases[which], all computed where that is cheap, else only the one that is taken."""
+    """cases[which]; all are computed where that is cheap, else only the selected one."""
     dtype = eqn.outs[0].dtype
     if which.dtype != np.bool_:
         which = writer.named(which)

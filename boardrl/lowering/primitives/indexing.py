@@ -1,4 +1,4 @@
-"""Reading and writing at places that are known only when the game is played."""
+"""Gather, scatter and slices at places that are known only at run time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def clamped(emit: Emitter, value: Value, point: Point, limit: int) -> Index:
 
 
 def tested(emit: Emitter, value: Value, point: Point, limit: int) -> tuple[Index, list[str]]:
-    """An element as an index, and the tests that it lies in [0, limit], as far as that is not known before."""
+    """An element as an index, and the tests that it lies in [0, limit], where that is not known in advance."""
     if isinstance(value, Table):
         low, high = value.bounds()
         place = value.place(emit, point)

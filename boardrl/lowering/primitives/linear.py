@@ -19,7 +19,7 @@ Dims = tuple[Index, ...]
 
 
 def nest(emit: Emitter, shape: Sequence[int]) -> Iterator[Dims]:
-    """One loop for each axis; what the caller writes for the single item goes into the innermost."""
+    """One loop for each axis; the caller writes the body of the innermost."""
     if not shape:
         yield ()
         return
@@ -43,7 +43,7 @@ def blocks(emit: Emitter, shape: Sequence[int]) -> Iterator[list[Dims]]:
 
 
 class Product:
-    """What dot products and convolutions share: a result in memory, and terms of two factors added to it."""
+    """Shared by dot products and convolutions: a result in memory to which products of two factors are added."""
 
     def __init__(self, writer: Writer, eqn: Equation, x: Value, y: Value) -> None:
         if np.bool_ in (x.dtype, y.dtype):

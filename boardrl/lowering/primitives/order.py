@@ -1,4 +1,4 @@
-"""Running totals, sorting and the largest few."""
+"""Cumulative operations, sorting and top-k."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORT_SORT = 24  # below this, insertion is faster than merging
 def each_line(
     emit: Emitter, shape: tuple[int, ...], axis: int, body: Callable[[Callable[[Index], Point]], None]
 ) -> None:
-    """Runs over the lines along an axis; the body gets a function from a place in the line to a point."""
+    """Loops over the lines along an axis; the body gets a function from a place in the line to a point."""
     others = tuple(n for a, n in enumerate(shape) if a != axis)
 
     def line(point: Point) -> None:

@@ -15,7 +15,7 @@ from boardrl.lowering.writer import Writer, rule
 
 
 class Fold(NamedTuple):
-    """How two partial results become one, and what an empty one is."""
+    """A reduction: how two partial results are joined, and its neutral element."""
 
     join: Callable[[str, str, np.dtype], str]
     empty: Callable[[np.dtype], str]

@@ -188,7 +188,7 @@ def test_a_net_at_a_leaf_gives_every_player_its_own_view_and_adds_rows_of_few_in
     game = registry.make("ludo:pieces=2,ring=8")
     net = nets.ValueNet(game, nets.MLP((8,), 4))
     params = net.init(jax.random.key(3))
-    facet, rng = host.lowered(game), np.random.default_rng(0)
+    facet, rng = host.of(game), np.random.default_rng(0)
     compiled = host.lower_value(net, params, game)
     assert inspect.getsource(compiled.module).count("sum_rows(") == 1 + game.spec.num_players
     seen = jax.jit(jax.vmap(lambda state, player: net(params, state, player)[player], (None, 0)))
@@ -208,8 +208,8 @@ def test_a_value_function_may_have_one_number_as_its_only_parameter() -> None:
     def value(params: Any, state: Any, player: Any) -> Any:
         return params * jnp.array([1.0, -1.0], jnp.float32)
 
-    evaluator = evaluators.net(host.lowered(game), value, jnp.float32(0.25), batched=False)
-    search = Searcher(game, "maxn", budget=Budget(depth=1), evaluator=evaluator, facet=host.lowered(game))
+    evaluator = evaluators.net(host.of(game), value, jnp.float32(0.25), batched=False)
+    search = Searcher(game, "maxn", budget=Budget(depth=1), evaluator=evaluator)
     np.testing.assert_array_equal(search.search(game.init()).value, [0.25, -0.25])
     evaluator.load(jnp.float32(0.5))
     np.testing.assert_array_equal(search.search(game.init()).value, [0.5, -0.5])

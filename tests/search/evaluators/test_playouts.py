@@ -17,7 +17,7 @@ from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.play import players
 from games.tic_tac_toe import State, TicTacToe
-from search import evaluators, making
+from search import evaluators, searchers
 from search.budget import Budget
 
 GAMES = 4000
@@ -40,7 +40,9 @@ def test_the_mean_is_that_of_random_play() -> None:
     facet = host.of(game)
     plain = OnRows(facet)
     value = random_play(plain)
-    searcher = making.make(game, "minimax", budget=Budget(depth=1), evaluator=evaluators.playouts(facet, games=GAMES))
+    searcher = searchers.make(
+        game, "minimax", budget=Budget(depth=1), evaluator=evaluators.playouts(facet, games=GAMES)
+    )
     for position in [plain.first, *random_positions(plain, 6, after=2, seed=1)]:
         got = searcher.evaluate(plain.row(position))
         np.testing.assert_allclose(got, value(position), atol=4 / GAMES**0.5)
@@ -53,7 +55,7 @@ def test_dice_fall_by_their_odds_and_each_player_gets_its_own() -> None:
     facet = host.of(game)
     plain = OnRows(facet)
     evaluator = evaluators.playouts(facet, games=GAMES)
-    searcher = making.make(game, "maxn", budget=Budget(depth=1), evaluator=evaluator)
+    searcher = searchers.make(game, "maxn", budget=Budget(depth=1), evaluator=evaluator)
     position = plain.first
     for move in (0, 4, 1, 0, 5):  # roll, a 5, hold, roll, a 6
         position = plain.moves(position)[move]
@@ -74,7 +76,7 @@ def test_a_position_has_one_value_and_every_seat_sees_it() -> None:
     game = registry.make("connect_four")
     facet = host.of(game)
     evaluator = evaluators.playouts(facet, games=5)
-    searcher = making.make(game, "alphabeta", budget=Budget(depth=1), evaluator=evaluator)
+    searcher = searchers.make(game, "alphabeta", budget=Budget(depth=1), evaluator=evaluator)
     plain = OnRows(facet)
     memory = searcher.memory
     for position in random_positions(plain, 10, seed=0):
@@ -95,7 +97,7 @@ class Unweighted(TicTacToe):
 
 def test_without_weights_a_search_is_never_blind() -> None:
     game = Unweighted()
-    result = making.make(game, "negascout", budget=Budget(depth=2)).search(game.init())
+    result = searchers.make(game, "negascout", budget=Budget(depth=2)).search(game.init())
     assert result.evaluation == "playouts(games=8)"
     assert result.value[0] > 0  # whoever begins is better off, by random play as well
     assert "valued by playouts(games=8)" in str(result)
@@ -103,7 +105,7 @@ def test_without_weights_a_search_is_never_blind() -> None:
 
 def test_a_search_to_the_end_needs_no_evaluation() -> None:
     game = registry.make("tic_tac_toe")
-    result = making.make(game, "negascout", budget=Budget()).search(game.init())
+    result = searchers.make(game, "negascout", budget=Budget()).search(game.init())
     assert (result.evaluation, result.exact) == ("none", True)
     assert str(result).startswith("value +0 +0 (exact), line ")
 
