@@ -118,7 +118,7 @@ def test_a_value_outside_the_aspiration_window_is_searched_again() -> None:
             return min(max(self.value, low), high)
 
     search.search(search.game.init())  # so that no limit of a search before is in force
-    search._kernel = kernel = Kernel()
+    search._module = kernel = Kernel()
     for value, wanted in (
         (0.55, [(0.4, 0.6)]),
         (0.9, [(0.4, 0.6), (0.4, np.inf)]),
