@@ -41,9 +41,9 @@ class Facet:
     module: types.ModuleType  # has the functions and constants of `boardrl.host.slots`
     pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
     unpack: Callable[[np.ndarray], Any]  # and back
-    refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
+    refused: Mapping[str, str]  # functions that could not be lowered and run in JAX, slowly: by name, the reason
     turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
-    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by their names
+    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by name
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""
@@ -62,7 +62,7 @@ class Facet:
         return np.zeros(self.module.WORK_WORDS, np.uint64)
 
     def mask(self, *batch: int) -> np.ndarray:
-        """[*batch, MASK_WORDS] memory for what is legal."""
+        """[*batch, MASK_WORDS] zeroed masks for `legal` to write."""
         return np.zeros((*batch, self.module.MASK_WORDS), np.uint64)
 
     def actions(self, row: np.ndarray) -> np.ndarray:
@@ -94,7 +94,7 @@ FUNCTIONS = (
 )
 
 
-FAST_PATHS = ("act", "settle")  # what `step` does at decisions and at chance nodes
+FAST_PATHS = ("act", "settle")  # `step` at decisions, and at chance nodes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _lowered(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
-    walk = Successors(
+    successors = Successors(
         game.legal,
         acting(game),
         state,
@@ -158,7 +158,7 @@ def _lowered(game: Any) -> Facet:
         title=f"{type(game).__name__}",
     )
     module, _ = lower_module(
-        game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare, successors=walk
+        game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare, successors=successors
     )
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
@@ -168,7 +168,7 @@ def _lowered(game: Any) -> Facet:
 
 
 def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
-    """What is lowered of a game."""
+    """The functions of a game that are lowered."""
     row, number = Argument("row", state), jnp.int32(0)
     title = f"{type(game).__name__}."
     functions = {
@@ -252,8 +252,8 @@ def key(row):
 '''
 
 
-# The mask of what is legal lies behind the workspace of the rules. Where `legal` and `act` could be lowered, a
-# function further down takes the place of this one.
+# The mask of legal actions is stored behind the workspace of the rules. Where `legal` and `act` can be lowered, a
+# function further down replaces this one.
 SUCCESSORS_SOURCE = '''
 
 LEGAL_AT = WORK_WORDS
@@ -276,7 +276,7 @@ def successors(row, buffer, work):
 '''
 
 
-# Of games that offer no fast path for one kind of node.
+# For games that offer no fast path for one kind of node.
 STEP_SOURCE = '''
 
 @njit(**OPTIONS)
@@ -287,7 +287,7 @@ def {name}(row, move, out, work):
 
 
 def _negative_zeros(layout: Layout) -> list[tuple[int, int]]:
-    """For each word what `without_negative_zeros` must know of it."""
+    """For each word of a row, `low_zero` and `high_zero` of `without_negative_zeros`."""
     masks = np.zeros((layout.num_words, 2), np.uint64)
     for leaf in layout.leaves:
         if leaf.dtype.kind == "f":
@@ -306,7 +306,7 @@ _IN_JAX: dict[str, dict[str, _JaxCall]] = {}  # by module and function
 
 
 class _JaxCall:
-    """A function on rows that asks JAX."""
+    """A function on rows that is computed by JAX."""
 
     def __init__(self, function: Function, layout: Layout) -> None:
         self.call = jax.jit(function.call)
@@ -327,12 +327,12 @@ class _JaxCall:
 
 
 def in_jax(module: str, name: str, *args: Any) -> Any:
-    """Called by emitted modules for functions that were refused."""
+    """Called by emitted modules for functions that could not be lowered."""
     return _IN_JAX[module][name](*args)
 
 
 def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str) -> str:
-    """The source of a function that leaves compiled code and asks JAX."""
+    """The source of a function that leaves compiled code and calls JAX."""
     names = [argument.name for argument in function.arguments]
     if is_number(layouts[-1]):
         head, start, end = names, 'with objmode(value="int32"):\n        value = ', "\n    return value"

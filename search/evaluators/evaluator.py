@@ -1,4 +1,4 @@
-"""Evaluators by kind, made into code for one game."""
+"""Makes evaluators: their kernels compiled for one game, and their weights."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ CONVOLUTION = 700
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evaluator:
-    """Code that stands for `search.evaluators.slots` in a kernel, and the numbers that it weighs with."""
+    """A compiled module that fills `search.evaluators.slots`, and its weights."""
 
-    name: str  # as results tell it
+    name: str  # as shown in results
     module: types.ModuleType
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
-    scratch: int = 1  # float32s that it needs to work in, an even number past those of the players
-    row_scratch: int = 0  # float32s that it needs beside every row
-    held_bytes: int = 0  # of parameters that it keeps elsewhere
-    check: Callable[[], None] = lambda: None  # raises what went wrong while positions were valued
-    load: Callable[[Any], None] = lambda params: None  # takes new parameters, for all searchers that use it
+    scratch: int = 1  # float32s of scratch memory
+    row_scratch: int = 0  # float32s of scratch memory for each row
+    held_bytes: int = 0  # of parameters that it holds elsewhere
+    check: Callable[[], None] = lambda: None  # raises an exception that occurred while positions were valued
+    load: Callable[[Any], None] = lambda params: None  # sets new parameters, for all searchers that use it
 
 
 def none(facet: Facet) -> Evaluator:
-    """The game as it stands: for searches to the end."""
+    """The returns so far: for searches to the end."""
     return Evaluator("none", host.specialise(none_kernel, facet), np.zeros(1, np.float32))
 
 
 def playouts(facet: Facet, *, games: int = PLAYOUTS) -> Evaluator:
     """The mean result of so many random games, for games that bring no evaluation."""
     if not 1 <= games <= MOST_PLAYOUTS:
-        raise UserError(f"games={games} is no number of playouts; expected 1 to {MOST_PLAYOUTS}")
+        raise UserError(f"games={games} is not a number of playouts; expected 1 to {MOST_PLAYOUTS}")
     module = host.specialise(playouts_kernel, facet)
     number = np.array([games], np.float32)
     # Each game has its own random stream, so that mirror images differ.

@@ -18,6 +18,7 @@ from boardrl.values.return_scale import Scale
 from games.pig import Pig
 from search import evaluators, random_step
 from search.budget import Budget
+from search.evaluators import evaluator as evaluator_module
 from search.evaluators import jax_callback
 from search.searcher import Searcher
 
@@ -86,13 +87,11 @@ def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.Monkey
     net, params = small_net("tic_tac_toe")
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
     assert evaluators.net(host.lowered(net.game), net, params).name == "net"
-    monkeypatch.setattr(evaluators, "LARGE", size)
+    monkeypatch.setattr(evaluator_module, "LARGE", size)
     evaluator = evaluators.net(host.of(net.game), net, params)
     assert evaluator.name == "batched net"
     search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator)
-    assert (
-        search.search(net.game.init()).bytes == search.kernel.memory.num_bytes + 4 * size
-    )  # parameters are memory too
+    assert search.search(net.game.init()).bytes == search.memory.num_bytes + 4 * size  # parameters are memory too
 
 
 def test_convolutions_are_batched_sooner() -> None:
