@@ -97,7 +97,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
                 control[CUTS] += not is_complete(entry)
                 return known
 
-    # 3. Generate and order the moves.
+    # 3. Where to move, and in which order.
     num_moves = expand(control, at, top)
     ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
     if ordered:

@@ -55,8 +55,8 @@ def choose(
 
     Args:
       declaration, budget: of the search; the default follows from them.
-      load: loads what was learned in a run directory, for `net`.
-      lowered: use the rules in JAX even if the game brings faster ones of its own.
+      load: gives what was learned in a run directory, for `net`.
+      lowered: takes the rules in JAX even if the game has faster ones of its own.
     """
     if len(asked.given) > 1 and asked.given not in (["features", "weights"], ["evaluation", "weights"]):
         both = " and ".join(f"{name}=" for name in asked.given)

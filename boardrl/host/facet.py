@@ -41,9 +41,9 @@ class Facet:
     module: types.ModuleType  # has the functions and constants of `boardrl.host.slots`
     pack: Callable[[Any], np.ndarray]  # a state, or a batch of states, to rows
     unpack: Callable[[np.ndarray], Any]  # and back
-    refused: Mapping[str, str]  # functions that could not be lowered and run in JAX, slowly: by name, the reason
+    refused: Mapping[str, str]  # functions that run in JAX, slowly, and why
     turn_of: Callable[[Any, Any], list[int]] | None = None  # from state to state, where successors are whole turns
-    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by name
+    feature_sets: Mapping[str, types.ModuleType] = dataclasses.field(default_factory=dict)  # compiled, by their names
 
     def row(self, state: Any) -> np.ndarray:
         """[WORDS] the row of a state; of a batch of states [B, WORDS]."""

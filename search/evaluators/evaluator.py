@@ -39,11 +39,11 @@ class Evaluator:
     module: types.ModuleType
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
-    scratch: int = 1  # float32s of scratch memory
-    row_scratch: int = 0  # float32s of scratch memory for each row
-    held_bytes: int = 0  # of parameters that it holds elsewhere
-    check: Callable[[], None] = lambda: None  # raises an exception that occurred while positions were valued
-    load: Callable[[Any], None] = lambda params: None  # sets new parameters, for all searchers that use it
+    scratch: int = 1  # float32s that it needs to work in, an even number past those of the players
+    row_scratch: int = 0  # float32s that it needs beside every row
+    held_bytes: int = 0  # of parameters that it keeps elsewhere
+    check: Callable[[], None] = lambda: None  # raises what went wrong while positions were valued
+    load: Callable[[Any], None] = lambda params: None  # takes new parameters, for all searchers that use it
 
 
 def none(facet: Facet) -> Evaluator:

@@ -29,9 +29,9 @@ CHANCE_MET = 11  # chance nodes in a search that does not handle them
 OVERFLOWS = 12  # positions that were not expanded because memory ran out
 BEGAN = 13
 STALL = 14  # longest recent wait for a core
-WORKED = 15  # processor time of the thread at the last poll before the deadline
-OPTIONS = 16  # from here on: the flags that each searcher declares
-ARRAYS = 24  # from here on: addresses and shapes of the arrays, see `search.kernel.addresses`
+WORKED = 15  # processor time of the thread at the last look at the clock before the deadline
+OPTIONS = 16  # from here on: the options, as each searcher numbers them
+ARRAYS = 24  # from here on: where the arrays are, see `search.kernel.addresses`
 WORDS = 52
 
 FIRST_POLL = 1  # nodes before the first poll: an evaluation may take milliseconds
@@ -93,10 +93,10 @@ def count(control: np.ndarray) -> None:
 def poll(control: np.ndarray) -> None:
     """Stops the search if a limit is reached; else sets after how many nodes to poll again.
 
-    The interval is the nodes of POLL_NS at the rate since the last poll, so that slow evaluators poll more often.
-    Where other processes share the core, the next wait is expected to be like the longest recent one: what it exceeds
-    TOLERATED_NS by, the search ends earlier, but not before half of its time. A wait is the time of the monotonic clock
-    minus the thread's processor time.
+    Slow evaluations make it look more often: the nodes of POLL_NS at the rate since the last look. Where other
+    processes take turns on the processor, the next wait is expected to be like the last ones: of a wait longer than
+    TOLERATED_NS a search ends as much earlier, after half of its time at the earliest. A wait is what the monotonic
+    clock counts beyond the thread's processor time.
     """
     nodes = control[NODES]
     if control[NODE_LIMIT] and nodes >= control[NODE_LIMIT]:

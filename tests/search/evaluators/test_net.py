@@ -16,9 +16,9 @@ from boardrl.lowering.ir import LoweringError
 from boardrl.values import named_nets, nets
 from boardrl.values.return_scale import Scale
 from games.pig import Pig
-from search import evaluators, random_step
+from search import random_step
 from search.budget import Budget
-from search.evaluators import evaluator as evaluator_module
+from search.evaluators import evaluator as evaluators
 from search.evaluators import jax_callback
 from search.searcher import Searcher
 
@@ -87,7 +87,7 @@ def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.Monkey
     net, params = small_net("tic_tac_toe")
     size = sum(leaf.size for leaf in jax.tree.leaves(params))
     assert evaluators.net(host.lowered(net.game), net, params).name == "net"
-    monkeypatch.setattr(evaluator_module, "LARGE", size)
+    monkeypatch.setattr(evaluators, "LARGE", size)
     evaluator = evaluators.net(host.of(net.game), net, params)
     assert evaluator.name == "batched net"
     search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator)
