@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
 GAMES = Group("boardrl.games", "game", "docs/adding_a_game.md")
 ALGORITHMS = Group("boardrl.algorithms", "algorithm", "CONTRIBUTING.md")
-SEARCHERS = Group("boardrl.searchers", "searcher", "CONTRIBUTING.md")
+SEARCHERS = Group("boardrl.searchers", "searcher", "docs/search.md")
 GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
 
 

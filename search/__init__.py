@@ -1,1 +1,1 @@
-"""Searchers: compiled, under budgets, for every game that fits their kind."""
+"""Compiled search under budgets of time, nodes, depth and memory: one file for each searcher."""

@@ -77,14 +77,14 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
     killers = matrix(control, KILLERS, KILLERS_A_PLY, np.int32)
     history = matrix(control, HISTORY, HISTORY_SIZE, np.int32)
 
-    # 1. Count, and give up when a limit is reached.
+    # 1. Count the node, and return if a limit is reached.
     count(control)
     pv[ply, 0] = 0
     if control[STOPPED]:
         return 0.0
     cuts_before, overflows_before = control[CUTS], control[OVERFLOWS]
 
-    # 2. What the table knows.
+    # 2. Probe the table.
     use_table = control[USE_TABLE] != 0
     position, table_move = np.uint64(0), NO_MOVE
     if use_table:
@@ -107,7 +107,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
                 move, table_move, killers, history, ply, me, control[USE_KILLERS], control[USE_HISTORY]
             )
 
-    # 4. Try them.
+    # 4. Search them.
     free = top + num_moves
     full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
     if depth <= 1 or full:
@@ -148,7 +148,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             if value >= beta:
                 break
 
-    # 5. What was learned.
+    # 5. Store the result.
     if use_table or control[USE_KILLERS] or control[USE_HISTORY]:
         move = signature(rows[at], rows[best_child])
         if best >= beta:
@@ -170,7 +170,7 @@ class Options(Deepening):
 
     def __post_init__(self) -> None:
         if not 0 <= self.aspiration < float("inf"):
-            raise UserError(f"aspiration={self.aspiration} is no width of a window; expected 0 (none) or more")
+            raise UserError(f"aspiration={self.aspiration} is not the width of a window; expected 0 (none) or more")
 
 
 def flags(options: Options) -> tuple[int, ...]:

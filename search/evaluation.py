@@ -1,4 +1,4 @@
-"""How positions at the depth limit are valued: the options that players and commands share, and what they choose."""
+"""How positions at the depth limit are valued: the options of players and commands, and what they select."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from search.budget import Budget
 from search.declaration import Declaration
 from search.evaluators import Evaluator
 
-Load = Callable[[pathlib.Path], Learned]  # what was learned in a run directory
+Load = Callable[[pathlib.Path], Learned]  # loads what was learned in a run directory
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """What values positions: a net, weights from a file, weighted features or playouts.
+    """Options that select the evaluator: a net, weights from a file, weighted features or playouts.
 
-    With nothing given it is the game's own weights of its features, or playouts where it has none.
+    The default is the game's own weights of its features, or playouts where it has none.
     """
 
     evaluation: str = setting("", "features, playouts(games=N) or none; empty: features with weights, else playouts")
@@ -43,7 +43,7 @@ class Evaluation:
 
     @property
     def given(self) -> list[str]:
-        """The options that say which."""
+        """The options that are set and select an evaluator."""
         return [name for name in ("evaluation", "net", "learned", "features", "weights") if getattr(self, name)]
 
 

@@ -1,4 +1,4 @@
-"""Expectimax with Star1 and Star2 for one player against the rest: two players with dice, or paranoid play of more.
+"""Expectimax with Star1 and Star2: one player against the rest, with dice.
 
 A kernel (`boardrl.host.template`). Every value is to the seat that searches (VIEW), which maximises where it acts; all
 others minimise. A chance node is worth the mean over its outcomes.
@@ -6,9 +6,9 @@ others minimise. A chance node is worth the mean over its outcomes.
 Depth: an action that ends a turn costs one, dice thrown after it cost none, dice thrown after dice cost one. So
 depth 1 values what each action leads to, before the dice.
 
-Star1 (Ballard 1983): what is still unknown of a chance node lies between the least and the most that can be got, so
-that a window on the mean gives a window on each outcome. Star2: first one move is tried after each outcome; what it
-gives bounds the outcome from the side of who moves there, and narrower bounds make narrower windows.
+Star1 (Ballard 1983): the outcomes of a chance node that are not yet searched lie between the lowest and the highest
+return, so that a window on the mean gives a window on each outcome. Star2: one move is tried first after each outcome;
+its value bounds the outcome from the side of who moves there, and narrower bounds make narrower windows.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from search.kernel.transposition_table import (
 from search.searcher import Searcher
 
 STAR, USE_TABLE = OPTIONS, OPTIONS + 1
-LEAST = -1.0  # that a player can get
+LEAST = -1.0  # return of a player; declared below for each game
 MOST = 1.0
-ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and the bounds of its value
+ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and bounds of its value
 COLUMNS = 3
 
 
@@ -78,7 +78,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
     if who == TERMINAL or depth <= 0 or full:
         return leaf_value(control, at, who, depth, view)
 
-    # 2. What the table knows.
+    # 2. Probe the table.
     cuts_before, overflows_before = control[CUTS], control[OVERFLOWS]
     position, table_move = np.uint64(0), NO_MOVE
     if control[USE_TABLE]:
@@ -93,7 +93,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
 
     best_move = NO_MOVE
     if who == CHANCE:
-        # 3. Dice: the outcomes, and between what each can lie.
+        # 3. Chance: the outcomes, and the bounds of each.
         chance(rows[at], scratch, work)
         num_rolls = 0
         for outcome in range(NUM_OUTCOMES):
@@ -200,7 +200,7 @@ def visit(control, at, top, depth, alpha, beta, ply):
         if control[USE_TABLE]:
             best_move = signature(rows[at], rows[best_child])
 
-    # 7. What was learned.
+    # 7. Store the result.
     if control[USE_TABLE] and control[OVERFLOWS] == overflows_before:
         bound = LOWER if best >= beta else UPPER if best <= alpha else EXACT
         store(table, position, best, best_move, depth, control[CUTS] == cuts_before, bound, control[AGE])
@@ -214,7 +214,7 @@ class Options(Deepening):
 
     def __post_init__(self) -> None:
         if self.star not in (0, 1, 2):
-            raise UserError(f"star={self.star} is no way to prune at the dice; expected 0 (none), 1 or 2")
+            raise UserError(f"star={self.star} is not a way to prune at the dice; expected 0 (none), 1 or 2")
 
 
 def flags(options: Options) -> tuple[int, ...]:

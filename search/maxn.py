@@ -1,8 +1,8 @@
-"""Maxⁿ for any number of players, with or without dice (Luckhardt and Irani 1986): each maximises its own value.
+"""Maxⁿ for any number of players, with or without dice (Luckhardt and Irani 1986): each player maximises its own value.
 
 A kernel (`boardrl.host.template`), with the depth of `search.expectimax`. Every value is a vector over players. Where
 several moves are equally good to the actor, the other players' values are the mean over these moves, as in
-`boardrl.exact.solve`. Nothing is pruned: what the others get depends on every move.
+`boardrl.exact.solve`. Nothing is pruned, as the other players' values depend on every move.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def visit(control, at, top, depth, ply):
         evaluate_all(rows, at, scores[at, VALUES:], weights, scratch, work)
         return
 
-    # 2. What can follow.
+    # 2. Generate the outcomes or moves.
     free = top
     if who == CHANCE:
         chance(rows[at], scratch, work)
@@ -70,7 +70,7 @@ def visit(control, at, top, depth, ply):
     else:
         free += successors(rows[at], rows[top:], work)
 
-    # 3. What each is worth; the line is that of the best move so far.
+    # 3. Search them; the line is that of the best move so far.
     if depth <= 1:
         prepare_all(rows, top, free - top, weights, scratch, work)
     best = -np.inf

@@ -210,7 +210,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if not 0 <= self.exploration < float("inf"):
-            raise UserError(f"exploration={self.exploration} is no constant of UCT; expected 0 or more, like 0.5")
+            raise UserError(f"exploration={self.exploration} is not a constant of UCT; expected 0 or more, like 0.5")
 
 
 MCTS = Declaration(

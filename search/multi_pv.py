@@ -26,14 +26,14 @@ class Ranking(NamedTuple):
 def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     """The `count` best moves, or all where there are fewer; the first is the one that a plain search finds.
 
-    A move is a successor of the position. Every successor is searched with an open window to the depth that the
-    position itself was searched to (to the limit, where its own value was certain before), so that all values are exact
-    to that depth. All of it has one budget: where time or
-    nodes may run out, the moves are ranked at every depth, and those of the last depth that was finished count. A
-    searcher by simulations has searched all moves with the position: they are ranked by how often it tried them.
+    A move is a successor of the position. Every successor is searched with an open window to the depth of the search of
+    the position itself (to the depth limit, if that search ended early with an exact value), so that all values are
+    exact to that depth. All searches share one budget: where time or nodes may run out, the moves are ranked at every
+    depth, and the ranking of the last finished depth counts. A searcher by simulations has searched all moves with the
+    position: they are ranked by their visits.
     """
     if count < 1:
-        raise UserError(f"{count} is no number of moves; expected at least 1")
+        raise UserError(f"{count} is not a number of moves; expected at least 1")
     began, row = time.monotonic_ns(), searcher.facet.row(state)
     view = int(searcher.facet.actor(row, searcher.memory.work))
     if view == TERMINAL:
@@ -48,13 +48,13 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     for found in searcher.deepen(row):
         depth = searcher.depth
         if may_run_out or found.exact or depth == searcher.depth_limit:
-            # A value that is certain ends the search of the position early, but not that of its other moves.
+            # An exact value ends the search of the position early, but not that of its other moves.
             whole = found.exact and searcher.budget.depth and not may_run_out
             moves = _rank(searcher, row, children, found, view, searcher.depth_limit if whole else depth)
             if searcher.stopped:
                 break
             ranked = Ranking(found, moves)
-    if ranked is None:  # not one depth was finished: all moves as they stand
+    if ranked is None:  # not even depth 1 was finished: all moves by their evaluation
         found = searcher.first_move(row, began)
         moves = [Move(searcher.evaluate(child), [row, child]) for child in children]
         ranked = Ranking(found, sorted(moves, key=lambda move: -move.value[view]))
@@ -63,7 +63,7 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
 
 
 def _simulated(searcher: Searcher, row: np.ndarray, count: int) -> Ranking:
-    """Of a searcher by simulations, whose tree has all moves: those that it tried most often."""
+    """The moves that a searcher by simulations visited most often."""
     found = searcher.search_row(row)
     tried = sorted(searcher.root_moves(), key=lambda move: -move.visits)
     moves = [Move(move.value, [row, move.row]) for move in tried]
@@ -84,7 +84,7 @@ def _successors(searcher: Searcher, row: np.ndarray) -> list[np.ndarray]:
 def _rank(
     searcher: Searcher, row: np.ndarray, children: list[np.ndarray], found: Result, view: int, depth: int
 ) -> list[Move]:
-    """All moves to the depth of the result just found, its own move first; fewer once the searcher is stopped."""
+    """All moves to the depth of the result just found, its own move first; fewer if the searcher is stopped."""
     others = []
     for child in children:
         if searcher.stopped:
@@ -100,7 +100,7 @@ def _value(searcher: Searcher, row: np.ndarray, child: np.ndarray, depth: int, v
     who = int(facet.actor(child, work))
     left = depth - (who != view)
     if who != TERMINAL and left > 0:
-        below = searcher.meanwhile(child, left)
+        below = searcher.search_within(child, left)
         return Move(below.value, [row, *below.line])
     values = np.zeros(searcher.game.spec.num_players, np.float32)
     if who == TERMINAL:
@@ -111,5 +111,5 @@ def _value(searcher: Searcher, row: np.ndarray, child: np.ndarray, depth: int, v
 
 
 def _complete(searcher: Searcher, move: Move, result: Result) -> Move:
-    """The move with its line followed on, where the table had cut it short."""
+    """The move with its line completed, where the table had cut it short."""
     return move._replace(line=searcher.complete(result._replace(line=move.line)).line)

@@ -21,13 +21,13 @@ from search.evaluation import Evaluation
 from search.searcher import Searcher
 
 DEFAULT_MS = 100.0  # for a player who is given no limit
-FORGET = 0.9  # how much of a move's overhead is still expected a move later
+FORGET = 0.9  # decay of the expected overhead from move to move
 
 
 class SearchPlayer:
     """A host player (boardrl.play.players) that searches at every turn.
 
-    Its limit of time is that of the whole move: what a move took besides searching is taken off the next search.
+    Its time limit is that of the whole move: the overhead of a move is subtracted from the time of the next search.
     """
 
     def __init__(self, searcher: Searcher) -> None:
@@ -40,7 +40,7 @@ class SearchPlayer:
         self.searcher.reset()
         budget, spec = self.searcher.budget, self.searcher.game.spec
         self._clock = GameClock(budget.game_ms, -(-spec.max_steps // spec.num_players)) if budget.game_ms else None
-        self._plan: list[tuple[np.ndarray, int]] = []  # the rest of the turn, and where each action is due
+        self._plan: list[tuple[np.ndarray, int]] = []  # the rest of the turn: actions, and the row in which each is due
 
     def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
         began = time.monotonic()
@@ -65,11 +65,11 @@ class SearchPlayer:
         return action
 
     def stop(self) -> None:
-        """Ends a search that another thread is at, soon."""
+        """Makes a search in another thread end soon."""
         self.searcher.stop()
 
     def _milliseconds(self) -> float | None:
-        """For the next search: of the budget's limit and the game clock's share, what is left after the overhead."""
+        """Time for the next search: the budget's limit or the game clock's share, minus the overhead."""
         limits = [self._clock.share()] if self._clock else []
         limits += [self.searcher.budget.ms] if self.searcher.budget.ms else []
         if not limits:
@@ -77,7 +77,7 @@ class SearchPlayer:
         return max(min(limits) - self._overhead_ms, min(limits) / 2, 1e-3)  # 0 would be no limit
 
     def _warm_up(self) -> None:
-        """Compiles what a move needs besides the search."""
+        """Compiles what a move needs in addition to the search."""
         facet, work = self.searcher.facet, self.searcher.memory.work
         row, rng = facet.rows(), np.random.default_rng(0)
         facet.init(row)
@@ -100,7 +100,7 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     """A maker (boardrl.play.players.Makers): the player of a text, if it names a searcher.
 
     Args:
-      load: gives what was learned in a run directory, for the option `net`.
+      load: loads what was learned in a run directory, for the option `net`.
     """
     name, rest = options.split_call(text)
     if name not in MAKERS:
@@ -113,7 +113,7 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     if not (budget.timed if declaration.samples else budget.limited):
         budget = dataclasses.replace(budget, ms=DEFAULT_MS)
     searchers.refuse(name, game)
-    others: list[str] = []  # games whose rules a net was trained by
+    others: list[str] = []  # other games that the net was trained on
 
     def noted(path: pathlib.Path) -> Learned:
         found = load(path)

@@ -1,4 +1,4 @@
-"""Many searches at once: as many searchers as there are cores, each on a thread of its own."""
+"""A pool of searchers, one for each core, each on its own thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class Pool:
-    """Compiled code lets other threads run, so that threads are enough; all searchers share one evaluator."""
+    """Runs searches on threads, as compiled code releases the GIL; all searchers share one evaluator."""
 
     def __init__(self, make: Callable[[], Searcher], *, workers: int | None = None) -> None:
         self.searchers = [make() for _ in range(workers or machine.num_cores())]
@@ -25,11 +25,11 @@ class Pool:
             self._idle.put(searcher)
 
     def load(self, params: Any) -> None:
-        """New parameters of the evaluator, for all searchers."""
+        """Sets new parameters of the evaluator, for all searchers."""
         self.searchers[0].evaluator.load(params)
 
     def map(self, work: Callable[[Searcher, Item], Result], items: Sequence[Item]) -> list[Result]:
-        """work(searcher, item) of every item, in their order; a searcher remembers nothing of earlier items."""
+        """work(searcher, item) of every item, in their order; searchers are reset before each item."""
 
         def one(item: Item) -> Result:
             searcher = self._idle.get()

@@ -1,7 +1,7 @@
-"""The positions that a search's value rests on.
+"""Leaves of the principal variation: the positions whose values a search has backed up.
 
-Without dice that is one position, the end of the best line: the value is what the evaluator says of it, or the
-result where the game is over there. At dice the best line splits: the value is the mean over the outcomes' lines.
+Without dice that is one position, the end of the best line: the value is that of the evaluator, or the returns if the
+game is over there. At dice the best line branches: the value is the mean over the outcomes' lines.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from search.searcher import Searcher
 
 class Leaf(NamedTuple):
     row: np.ndarray
-    share: float  # its probability when all play their best
+    share: float  # its probability if all play their best moves
 
 
 def leaves(searcher: Searcher, result: Result) -> list[Leaf]:
-    """What the result's value, to the seat that searched, is the mean of; the searcher has searched nothing since.
+    """The leaves whose mean is the result's value to the seat that searched; it must be the searcher's last result.
 
-    A best line may end early, where the table knew the value: it is then searched on from there, to the depth that
-    is left, which finds the same value again. Of several moves that are equally good in maxⁿ the first stands for
-    all.
+    A best line may end early, where the table knew the value: the rest of it is then searched from there, to the depth
+    that is left, which finds the same value again. Of several moves that are equally good in maxⁿ the first is
+    followed.
     """
     return list(_below(searcher, result.line, result.depth, 1.0))
 

@@ -1,4 +1,4 @@
-"""A step at random through a game, in Python: for warming up and for positions to try things on."""
+"""One random step of a game, in Python: for warming up and for sample positions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from boardrl.host import Facet
 
 
 def step(facet: Facet, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The row after a throw of the dice, or after any legal action; the game must not be over."""
+    """The row after a random outcome or a uniformly random legal action; the game must not be over."""
     spec, after, work = facet.game.spec, facet.rows(), facet.work()
     if facet.actor(row, work) == CHANCE:
         probs = np.zeros(spec.num_outcomes, np.float32)

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""The result of a search."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class RootMove(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The value of a position, the best line and what it took to find them; prints in a few words."""
+    """The value of a position, the best line, and the cost of finding them; prints as one line."""
 
     value: np.ndarray  # [P] float64 to each player
-    line: list[np.ndarray]  # rows of the best line, the position searched being the first
-    depth: int  # turns looked ahead in all lines; of mcts those of the best line
-    nodes: int  # positions visited, the root and leaves included; of mcts simulations
+    line: list[np.ndarray]  # rows of the best line, from the position searched on
+    depth: int  # turns looked ahead in all lines; of simulations, in the best line
+    nodes: int  # positions visited, the root and leaves included; or simulations
     milliseconds: float
     bytes: int  # of memory that the search held
     exact: bool  # no better search could change the value
-    overflows: int  # positions left out for want of memory
+    overflows: int  # positions that were not expanded because memory ran out
     evaluation: str  # what valued the positions where the search ended, like "features" or "playouts(games=8)"
-    facet: Facet  # that the rows are of
-    visits: np.ndarray | None = None  # of each successor of the position, in their order; mcts only
+    facet: Facet  # of the rows
+    visits: np.ndarray | None = None  # of each successor of the position, in their order; of simulations only
 
     @property
     def nodes_per_second(self) -> float:

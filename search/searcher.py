@@ -1,4 +1,4 @@
-"""A searcher: a kernel made for one game, its memory, and iterative deepening under a budget."""
+"""A searcher: a kernel compiled for one game, its memory, and iterative deepening under a budget."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ from search.kernel import control_block, memory, plain_key, symmetric_key
 from search.kernel.transposition_table import AGES
 from search.result import Result, RootMove
 
-MOST_DEPTH = 250  # that the table can tell apart
+MOST_DEPTH = 250  # that fits an entry of the transposition table
 EVALUATOR_SLOTS, KEY_SLOTS = "search.evaluators.slots", "search.kernel.key_slots"
 SALT = 0x0851F42D4C957F2D  # keeps the views of two seats apart in the table
 
 
-class Again(NamedTuple):
+class ValuedLine(NamedTuple):
+    """The value of a position and the best line from there."""
+
     value: np.ndarray  # [P] float64 to each player
     line: list[np.ndarray]
 
 
 class Searcher:
-    """Searches positions of one game; what it learned of one move helps with the next, until `reset`."""
+    """Searches positions of one game; the transposition table is kept from move to move, until `reset`."""
 
     def __init__(
         self,
@@ -48,9 +50,9 @@ class Searcher:
         evaluator: Evaluator | None = None,
     ) -> None:
         self.game, self.budget = game, budget
-        self.depth = 0  # that is searched to just now
-        self.spare = 0  # the row in which a single position is valued
-        self.nodes_to: dict[int, int] = {}  # by depth, all nodes of the last search until it was reached
+        self.depth = 0  # of the current iteration
+        self.spare = 0  # the row in which a single position is evaluated
+        self.nodes_to: dict[int, int] = {}  # by depth, the nodes of the last search until it was finished
         self.declaration = searchers.find(name)
         self.options = self.declaration.options() if options is None else options
         searchers.refuse(name, game)
@@ -63,11 +65,11 @@ class Searcher:
         self._warm_up()
 
     def _default_evaluator(self) -> Evaluator:
-        """The game's own or playouts; none for a search to the end, where they would only cost time."""
+        """The game's own evaluator or playouts; none for a search to the end, where playouts would only cost time."""
         return default(self.facet, games=self.declaration.playouts, limited=self.budget.limited)
 
     def _allocate(self) -> Any:
-        """All memory that searches work in."""
+        """All memory of its searches."""
         allocated = memory.allocate(
             self.facet,
             self.evaluator,
@@ -94,7 +96,7 @@ class Searcher:
         return cast(SearchKernel, self._module)
 
     def _warm_up(self) -> None:
-        """Compiles everything, or finds it on disk, so that no search pays for it out of its time."""
+        """Compiles everything, or loads it from disk, so that no search spends its time on that."""
         row = self.memory.rows[0]
         self.facet.init(row)
         control_block.start(self.memory.control, 1, 0)
@@ -105,7 +107,7 @@ class Searcher:
         self.reset()
 
     def evaluate(self, row: np.ndarray) -> np.ndarray:
-        """[P] what the evaluator says of a position."""
+        """[P] the evaluator's values of a position."""
         values, memory = np.zeros(self.game.spec.num_players), self.memory
         memory.rows[self.spare] = row
         at, weights, scratch = self.spare, memory.weights, memory.scratch
@@ -114,16 +116,16 @@ class Searcher:
         return values
 
     def reset(self) -> None:
-        """Forgets all positions."""
+        """Clears the transposition table and the move ordering."""
         memory.clear(self.memory)
 
     @functools.cached_property
     def num_bytes(self) -> int:
-        """Of memory that it holds, parameters included."""
+        """Bytes of memory that it holds, parameters included."""
         return self.memory.num_bytes + self.evaluator.held_bytes
 
     def stop(self) -> None:
-        """Ends a search that another thread is at, soon."""
+        """Makes a search in another thread end soon."""
         self.memory.control[control_block.NODE_LIMIT] = 1
 
     @property
@@ -140,8 +142,8 @@ class Searcher:
         """The value of a position and the best line.
 
         Args:
-          ms: replaces the budget's.
-          seed: for searchers that sample; the others leave nothing to chance.
+          ms: replaces the time limit of the budget.
+          seed: for searchers that sample; the others are deterministic.
         """
         return self.search_row(self.facet.row(state), ms=ms, seed=seed)
 
@@ -153,9 +155,9 @@ class Searcher:
         return self.total(last[0], began) if self.stopped else last[0]
 
     def deepen(self, row: np.ndarray, *, ms: float | None = None) -> Iterator[Result]:
-        """What is found at depth 1, 2, … until the budget is used up or the value is exact.
+        """Iterative deepening: the results at depth 1, 2, … until the budget is used up or the value is exact.
 
-        Between two results the caller may search other positions: all of it counts towards the budget.
+        Between two results the caller may search other positions, which counts towards the budget.
         """
         began = time.monotonic_ns()
         ms = self.budget.ms if ms is None else ms
@@ -171,7 +173,7 @@ class Searcher:
         control[control_block.SALT] = view * SALT
         control[control_block.AGE] = (control[control_block.AGE] + 1) % AGES
         found: Result | None = None
-        complete = 0  # the depth that was looked at in all lines
+        complete = 0  # the last depth without overflows
         self.nodes_to = {}
         for depth in range(1 if self.options.deepening else self.depth_limit, self.depth_limit + 1):
             self.memory.rows[0] = row
@@ -194,24 +196,24 @@ class Searcher:
         spent = (time.monotonic_ns() - began) / 1e6
         return found._replace(nodes=int(self.memory.control[control_block.NODES]), milliseconds=spent)
 
-    def again(self, row: np.ndarray, depth: int) -> Again:
-        """What a position is worth in the view of the last search, and the best line from there."""
+    def again(self, row: np.ndarray, depth: int) -> ValuedLine:
+        """The value of a position to the seat of the last search, and the best line from there."""
         self._start(time.monotonic_ns(), 0.0)
-        return self.meanwhile(row, depth)
+        return self.search_within(row, depth)
 
-    def meanwhile(self, row: np.ndarray, depth: int) -> Again:
-        """The same within the budget of a search under way (`deepen`); means nothing once it is `stopped`."""
+    def search_within(self, row: np.ndarray, depth: int) -> ValuedLine:
+        """The same within the budget of a search in progress (`deepen`); not valid once it is `stopped`."""
         self.memory.rows[0] = row
         view, who = int(self.memory.control[control_block.VIEW]), int(self.facet.actor(row, self.memory.work))
         value = self.declaration.to_searching_seat(self._search_to(depth, None), view, who)
-        return Again(self.declaration.vector(value, self.memory.scores, view, self.game.spec), self._line())
+        return ValuedLine(self.declaration.vector(value, self.memory.scores, view, self.game.spec), self._line())
 
     def root_moves(self) -> list[RootMove]:
         """The successors of the position searched last, in their order, where the search has valued each of them."""
         return []
 
     def complete(self, result: Result) -> Result:
-        """The result with its line followed on, where the table had cut it short, as far as it was searched."""
+        """The result with its line completed to the depth of the search, where the table had cut it short."""
         line, facet, work = list(result.line), self.facet, self.memory.work
         while (left := result.depth - turns_of(facet, line)) > 0 and facet.actor(line[-1], work) >= 0:
             # The table holds what was found below, so that this costs little.
@@ -227,7 +229,7 @@ class Searcher:
         control_block.start(self.memory.control, self.budget.nodes, began + int(ms * 1e6) if ms else 0)
 
     def _search_to(self, depth: int, expected: float | None) -> float:
-        """The value to that depth, first within a window about what is expected."""
+        """The value to that depth, first within an aspiration window around the expected value."""
         control, width = self.memory.control, getattr(self.options, "aspiration", 0.0)
         self.depth = depth
         low, high = -np.inf, np.inf
@@ -267,7 +269,7 @@ class Searcher:
         return line
 
     def first_move(self, row: np.ndarray, began: int) -> Result:
-        """What there is when not even one turn could be looked ahead: any move, valued as the position stands."""
+        """The result of a search that could not finish depth 1: the first move, and the evaluation of the position."""
         line, view = [row.copy()], int(self.memory.control[control_block.VIEW])
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
@@ -287,7 +289,7 @@ class Searcher:
 
 
 def turns_of(facet: Facet, line: Sequence[np.ndarray]) -> int:
-    """How much of the depth a line takes."""
+    """The number of turns in a line: how much of the depth it takes."""
     work = facet.work()
     actors = [int(facet.actor(row, work)) for row in line]
     return sum(a != b for a, b in itertools.pairwise(actors))

@@ -1,4 +1,4 @@
-"""A searcher by simulations: Monte Carlo tree search under the same budgets, with the same result."""
+"""A searcher by simulations: runs Monte Carlo tree search under the same budgets, with the same kind of result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_LIMIT = 1 << 62  # turns
 
 
 class TreeSearcher(Searcher):
-    """Grows one tree; what is below the position at hand is kept from move to move, until `reset`."""
+    """Grows one tree; the subtree of the current position is kept from move to move, until `reset`."""
 
     memory: tree.Tree
 
@@ -75,7 +75,7 @@ class TreeSearcher(Searcher):
         ]
 
     def complete(self, result: Result) -> Result:
-        """The line goes as far as the tree does."""
+        """The result as it is: the line is as long as the tree is deep."""
         return result
 
     def _grow(self, row: np.ndarray, began: int, ms: float, *, nodes: int, seed: int) -> None:
@@ -90,7 +90,7 @@ class TreeSearcher(Searcher):
         kernel.search(control, arrays, depth, self.options.exploration, np.uint64(seed))
 
     def _keep(self, root: int) -> int:
-        """Forgets all but a node and what is below it."""
+        """Keeps the subtree of a node and removes all others."""
         arrays, control = self.memory.arrays, self.memory.control
         count = tree.keep(arrays.rows, arrays.scores, arrays.links, self.memory.moved, control[NUM_NODES], root)
         control[NUM_NODES] = count
@@ -119,7 +119,7 @@ class TreeSearcher(Searcher):
         )
 
     def _best_child(self, node: int) -> int:
-        """The most visited child of a decision; one whose value is certain if none is better on average."""
+        """The most visited child of a decision; one of proven value if none is better on average."""
         arrays = self.memory.arrays
         first, count, who = (int(arrays.links[node, column]) for column in (FIRST, CHILDREN, WHO))
         if who < 0 or count == 0 or (node > 0 and not arrays.scores[node, VISITS]):

@@ -1,4 +1,4 @@
-"""A searched line as turns: who acts several times in a row makes one turn of it."""
+"""The turns of a searched line: consecutive actions of one player are one turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from boardrl.host import Facet
 
 
 class Turn(NamedTuple):
-    """What one player does before another, or the dice, take over."""
+    """The actions of one player until another player, or chance, is next."""
 
     row: np.ndarray  # where it begins
     actions: list[int]
@@ -33,7 +33,7 @@ def turns(facet: Facet, line: Sequence[np.ndarray]) -> list[Turn]:
 
 
 def text(facet: Facet, line: Sequence[np.ndarray]) -> list[str]:
-    """The turns in the game's own notation, of whole turns or of moves; where it has none, by numbers of actions."""
+    """The turns in the game's own notation, of whole turns or of moves; else the numbers of the actions."""
     return [_name(facet, turn) for turn in turns(facet, line)]
 
 

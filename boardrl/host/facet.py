@@ -60,7 +60,7 @@ class Facet:
         return np.zeros(self.module.WORK_WORDS, np.uint64)
 
     def mask(self, *batch: int) -> np.ndarray:
-        """[*batch, MASK_WORDS] memory for what is legal."""
+        """[*batch, MASK_WORDS] zeroed masks for `legal` to write."""
         return np.zeros((*batch, self.module.MASK_WORDS), np.uint64)
 
     def actions(self, row: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ FUNCTIONS = (
 )
 
 
-FAST_PATHS = ("act", "settle")  # what `step` does at decisions and at chance nodes
+FAST_PATHS = ("act", "settle")  # `step` at decisions, and at chance nodes
 
 
 def of(game: Game[Any]) -> Facet:
@@ -105,7 +105,7 @@ def _of(game: Any) -> Facet:
     state = jax.tree.map(jnp.asarray, game.init())
     layout = Layout(state, "row")
     functions = _functions(game, state)
-    walk = Successors(
+    successors = Successors(
         game.legal,
         acting(game),
         state,
@@ -113,7 +113,7 @@ def _of(game: Any) -> Facet:
         title=f"{type(game).__name__}",
     )
     module, _ = lower_module(
-        game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare, successors=walk
+        game.spec.name, functions, extra=_constants_and_key(game, state), spare=_spare, successors=successors
     )
     if module.REFUSED:
         _IN_JAX[module.__name__] = {name: _JaxCall(functions[name], layout) for name in module.REFUSED}
@@ -123,7 +123,7 @@ def _of(game: Any) -> Facet:
 
 
 def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
-    """What is lowered of a game."""
+    """The functions of a game that are lowered."""
     row, number = Argument("row", state), jnp.int32(0)
     title = f"{type(game).__name__}."
     functions = {
@@ -207,8 +207,8 @@ def key(row):
 '''
 
 
-# The mask of what is legal lies behind the workspace of the rules. Where `legal` and `act` could be lowered, a
-# function further down takes the place of this one.
+# The mask of legal actions is stored behind the workspace of the rules. Where `legal` and `act` can be lowered, a
+# function further down replaces this one.
 SUCCESSORS_SOURCE = '''
 
 LEGAL_AT = WORK_WORDS
@@ -230,7 +230,7 @@ def successors(row, buffer, work):
 '''
 
 
-# Of games that offer no fast path for one kind of node.
+# For games that offer no fast path for one kind of node.
 STEP_SOURCE = '''
 
 @njit(**OPTIONS)
@@ -241,7 +241,7 @@ def {name}(row, move, out, work):
 
 
 def _negative_zeros(layout: Layout) -> list[tuple[int, int]]:
-    """For each word what `without_negative_zeros` must know of it."""
+    """For each word of a row, `low_zero` and `high_zero` of `without_negative_zeros`."""
     masks = np.zeros((layout.num_words, 2), np.uint64)
     for leaf in layout.leaves:
         if leaf.dtype.kind == "f":
@@ -260,7 +260,7 @@ _IN_JAX: dict[str, dict[str, _JaxCall]] = {}  # by module and function
 
 
 class _JaxCall:
-    """A function on rows that asks JAX."""
+    """A function on rows that is computed by JAX."""
 
     def __init__(self, function: Function, layout: Layout) -> None:
         self.call = jax.jit(function.call)
@@ -281,12 +281,12 @@ class _JaxCall:
 
 
 def in_jax(module: str, name: str, *args: Any) -> Any:
-    """Called by emitted modules for functions that were refused."""
+    """Called by emitted modules for functions that could not be lowered."""
     return _IN_JAX[module][name](*args)
 
 
 def _spare(name: str, function: Function, layouts: Sequence[Layout], reason: str) -> str:
-    """The source of a function that leaves compiled code and asks JAX."""
+    """The source of a function that leaves compiled code and calls JAX."""
     names = [argument.name for argument in function.arguments]
     if is_number(layouts[-1]):
         head, start, end = names, 'with objmode(value="int32"):\n        value = ', "\n    return value"

@@ -11,7 +11,7 @@ BITS = 64  # of a word
 
 
 def num_words(num_actions: int) -> int:
-    """Words that a set of so many actions takes."""
+    """The number of words that hold a set of so many actions."""
     return -(-num_actions // BITS)
 
 

@@ -1,4 +1,4 @@
-"""A kernel: random games on a game's compiled rules, move by move or turn by turn, counted or written down."""
+"""Kernel that plays random games on compiled rules, move by move or turn by turn, and counts or records them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from boardrl.host.slots import (
 
 @njit(cache=True, nogil=True)
 def count(num_steps, seed):
-    """(steps, rolls, games) of random play with automatic restart: every legal action alike, chance as it is."""
+    """(steps, rolls, games) of random play with automatic restart: uniform over legal actions, chance by its odds."""
     np.random.seed(seed)  # noqa: NPY002  Numba's generator
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)

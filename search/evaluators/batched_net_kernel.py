@@ -1,8 +1,8 @@
-"""A value net that is too large for scalar code: positions are valued many at a time, by a call back into JAX.
+"""A value net that is too large for scalar code: a callback into JAX values positions in batches.
 
-`prepare` values all successors of a node at once and leaves the values beside their rows, stamped with what was
-valued; `evaluate` takes them from there, and values a position alone where it finds another stamp. The weights hold
-the address of the function to call (`search.evaluators.jax_callback`), as data, so that compiled code can be cached.
+`prepare` values all successors of a node in one batch and stores the values beside their rows, with a stamp of the
+position and seat; `evaluate` reads them, and values a position alone where the stamp is another. The weights hold the
+address of the function to call (`search.evaluators.jax_callback`), as data, so that compiled code can be cached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluators by kind, made into code for one game."""
+"""Makes evaluators: their kernels compiled for one game, and their weights."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ CONVOLUTION = 700
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evaluator:
-    """Code that stands for `search.evaluators.slots` in a kernel, and the numbers that it weighs with."""
+    """A compiled module that fills `search.evaluators.slots`, and its weights."""
 
-    name: str  # as results tell it
+    name: str  # as shown in results
     module: types.ModuleType
     weights: np.ndarray  # float32
     symmetric: bool = True  # whether mirror images of a position have the same value
@@ -48,14 +48,14 @@ class Evaluator:
 
 
 def none(facet: Facet) -> Evaluator:
-    """The game as it stands: for searches to the end."""
+    """The returns so far: for searches to the end."""
     return Evaluator("none", host.specialise(none_kernel, facet), np.zeros(1, np.float32))
 
 
 def playouts(facet: Facet, *, games: int = PLAYOUTS) -> Evaluator:
     """The mean result of so many random games, for games that bring no evaluation."""
     if not 1 <= games <= MOST_PLAYOUTS:
-        raise UserError(f"games={games} is no number of playouts; expected 1 to {MOST_PLAYOUTS}")
+        raise UserError(f"games={games} is not a number of playouts; expected 1 to {MOST_PLAYOUTS}")
     module = host.specialise(playouts_kernel, facet)
     number = np.array([games], np.float32)
     # Each game has its own random stream, so that mirror images differ.

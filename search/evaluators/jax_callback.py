@@ -1,4 +1,4 @@
-"""A value net in JAX that compiled code calls, many positions at a time."""
+"""A value net in JAX that compiled code calls with batches of positions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Function = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
 
 @functools.partial(jax.jit, static_argnames="value")
 def values_of(value: Value, params: Any, states: Any, seat: Array) -> Array:
-    """[B] float32: what each state is worth to a seat, as it sees them."""
+    """[B] float32: the value of each state to a seat, as the seat sees it."""
     return jax.vmap(lambda state: value(params, state, seat)[seat])(states)
 
 
 class BatchedNet:
-    """Holds the net, and a C function that values rows: (address of rows, how many, seat, address of the values)."""
+    """The net, and a C function that values rows: (address of rows, their number, seat, address of the values)."""
 
     def __init__(self, facet: Facet, value: Value, params: Any) -> None:
         self.facet, self.value = facet, value
@@ -36,14 +36,14 @@ class BatchedNet:
         self.address = ctypes.cast(self._function, ctypes.c_void_p).value
 
     def __call__(self, rows: np.ndarray, seat: int) -> np.ndarray:
-        """[B] float32: what each of [B, WORDS] rows is worth to a seat."""
+        """[B] float32: the value of each of [B, WORDS] rows to a seat."""
         count = len(rows)
         padded = rows[np.arange(_padded(count)) % count]
         values = values_of(self.value, self.params, self.facet.state(padded), jnp.int32(seat))
         return np.asarray(values)[:count]
 
     def load(self, params: Any) -> None:
-        """Takes new parameters."""
+        """Sets new parameters."""
         self.params = jax.device_put(params)
 
     def warm_up(self, most: int) -> None:
@@ -54,7 +54,7 @@ class BatchedNet:
             self(np.repeat(row, size, 0), 0)
 
     def _call(self, rows: int, count: int, seat: int, out: int) -> None:
-        # An exception cannot pass through compiled code: it is kept, and raised by whoever called the search.
+        # An exception cannot pass through compiled code: it is kept, and the caller of the search raises it.
         try:
             words = self.facet.module.WORDS
             table = np.ctypeslib.as_array((ctypes.c_uint64 * words * count).from_address(rows))
@@ -64,7 +64,7 @@ class BatchedNet:
             self.error = self.error or error
 
     def check(self) -> None:
-        """Raises what went wrong since the last time."""
+        """Raises an exception that occurred since the last check."""
         error, self.error = self.error, None
         if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""No evaluation: the game is scored as it stands, which is 0 for all until it is over."""
+"""No evaluation: the returns so far, which are 0 for all in most games until they are over."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What search kernels share inside: control block, memory, move ordering, transposition table, position keys."""
+"""Shared by search kernels: control block, memory, move ordering, transposition table, position keys, windows."""

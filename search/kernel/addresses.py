@@ -1,8 +1,8 @@
-"""The arrays of a search, reached through its control block.
+"""The arrays of a search, accessed through its control block.
 
 A search calls itself at every node. Ten arrays as arguments are some eighty words to pass and ten reference counts to
-keep; the address of the control block is one word, and behind it lie the addresses of all arrays. The caller of the
-search holds the arrays (`search.kernel.memory`); what is made of an address here is not counted.
+keep; the address of the control block is one word, and it holds the addresses of all arrays. The caller of the search
+owns the arrays (`search.kernel.memory`); arrays made of an address here have no reference count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from boardrl.lowering.intrinsics import pointer
 from search.kernel.control_block import ARRAYS
 
-# Each array has three words of the control block: its address and its shape, the latter with 1 for what is missing.
+# Each array has three words of the control block: its address and its shape, padded with 1.
 ROWS, SCORES, TABLE, KILLERS, HISTORY, PV, WEIGHTS, SCRATCH, WORK = (ARRAYS + 3 * n for n in range(9))
 
 

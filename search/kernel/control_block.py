@@ -19,14 +19,14 @@ from numba.extending import intrinsic
 # Words of the control block.
 NODES, NODE_LIMIT = 0, 1  # positions visited, the root and all leaves included; 0: no limit
 DEADLINE = 2  # 0: none
-STOPPED = 3  # a limit was reached; what the search returns then means nothing
-CUTS = 4  # leaves that are not the end of the game, or rest on such leaves
+STOPPED = 3  # a limit was reached: the search returns no valid value
+CUTS = 4  # leaves that are not the end of the game, and table values that depend on such leaves
 NEXT_POLL, LAST_POLL, LAST_NODES = 5, 6, 7
-VIEW = 8  # the seat that evaluates, and in whose view the result is
+VIEW = 8  # the seat that searches: positions are evaluated for it
 SALT = 9  # xored to every key of the table
 AGE = 10  # of this search, for the table
-CHANCE_MET = 11  # dice where the searcher cannot handle them
-OVERFLOWS = 12  # positions that were not expanded for want of memory
+CHANCE_MET = 11  # chance nodes in a search that does not handle them
+OVERFLOWS = 12  # positions that were not expanded because memory ran out
 BEGAN = 13
 STALL = 14  # longest recent wait for a core
 WORKED = 15  # processor time of the thread at the last look at the clock before the deadline, if there is one
@@ -34,12 +34,12 @@ OPTIONS = 16  # from here on: the options, as each searcher numbers them
 ARRAYS = 24  # from here on: where the arrays are, see `search.kernel.addresses`
 WORDS = 52
 
-FIRST_POLL = 1  # nodes: an evaluation may take milliseconds
-POLL_NS = 100_000  # between two looks at the clock, about
-STALL_NS = 1_000_000  # of waiting between two looks, from which on it is remembered
-TOLERATED_NS = 1_000_000
-FORGET = 32  # searches in which about two thirds of a long wait are forgotten
-MOST_GROWTH = 4  # of the nodes between two looks: a rate is only known from the past
+FIRST_POLL = 1  # nodes before the first poll: an evaluation may take milliseconds
+POLL_NS = 100_000  # between two polls, about
+STALL_NS = 1_000_000  # the shortest wait for a core that is remembered
+TOLERATED_NS = 1_000_000  # of waiting for a core, for which a search does not end earlier
+FORGET = 32  # searches after which about two thirds of a long wait are forgotten
+MOST_GROWTH = 4  # of the nodes between two polls: the rate may change
 
 
 def _clock(kind: int) -> Any:
@@ -84,7 +84,7 @@ def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def count(control: np.ndarray) -> None:
-    """Counts a node, and looks at the clock when it is time to."""
+    """Counts a node, and polls the clock when it is time to."""
     control[NODES] += 1
     if control[NODES] >= control[NEXT_POLL]:
         poll(control)
@@ -92,7 +92,7 @@ def count(control: np.ndarray) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def poll(control: np.ndarray) -> None:
-    """Stops the search if a limit is reached; else sets after how many nodes to look again.
+    """Stops the search if a limit is reached; else sets after how many nodes to poll again.
 
     Slow evaluations make it look more often: the nodes of POLL_NS at the rate since the last look. Where other
     processes take turns on the processor, the next wait is expected to be like the last ones: of a wait longer than

@@ -13,7 +13,7 @@ from search.kernel import addresses, control_block, move_ordering
 from search.kernel.transposition_table import ENTRY_BYTES
 
 MOST_PLIES = 255
-AMPLE = 4  # times ROOM rows a ply, where there is memory enough: turns of many actions may have many successors
+AMPLE = 4  # times ROOM rows a ply, if memory allows: turns of many actions may have many successors
 ADDRESSES = {
     "rows": addresses.ROWS,
     "scores": addresses.SCORES,
@@ -28,10 +28,10 @@ ADDRESSES = {
 
 
 class Memory(NamedTuple):
-    """What kernels work in; the rows are those of the line under search, each followed by its successors."""
+    """The arrays of a search; the rows are those of the current line, each followed by its successors."""
 
     rows: np.ndarray  # [R, WORDS] uint64
-    scores: np.ndarray  # [R, S] float64 of successors: the order to try them, or the odds and bounds of outcomes
+    scores: np.ndarray  # [R, S] float64 of successors: for move ordering, or probabilities and bounds of outcomes
     table: np.ndarray  # [N, 2] uint64
     killers: np.ndarray  # [plies + 1, 2] int32
     history: np.ndarray  # [P, HISTORY_SIZE] int32
@@ -109,6 +109,6 @@ def allocate(
 
 
 def clear(memory: Memory) -> None:
-    """Forgets what earlier searches have left."""
+    """Clears what earlier searches have stored."""
     for array in (memory.table, memory.killers, memory.history, memory.scratch, memory.work):
         array[...] = 0

@@ -1,7 +1,7 @@
-"""The order in which moves are tried: the table's move, killers, history, else as the game gives them.
+"""Move ordering: the table's move, killers, history, else the order of the game.
 
-A move is known by its signature, 16 bits of what it changes in the row: the same move in another position has the
-same one, however the game numbers its moves. Two moves may share a signature; that costs time, never a wrong value.
+A move is identified by its signature, a 16-bit hash of the bits that it changes in the row: the same move in another
+position has the same signature, however the game numbers its moves. A collision costs time, but never a wrong value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 KILLERS_A_PLY = 2
 SIGNATURES = 1 << 16
-HISTORY_SIZE = 1 << 11  # signatures that history tells apart, a player
+HISTORY_SIZE = 1 << 11  # entries of the history table for each player
 MOST_HISTORY = 1 << 24
 TABLE_SCORE, KILLER_SCORE = 1 << 30, 1 << 28
 DONE = -(1 << 30)
@@ -29,7 +29,7 @@ def signature(row, after):
 
 @numba.njit(cache=True, nogil=True)
 def score(move, table_move, killers, history, ply, seat, use_killers, use_history):
-    """How early to try a move: the most first, 0 for a move of which nothing is known."""
+    """The score of a move: higher scores are tried first, 0 if nothing is known of it."""
     if move == table_move:
         return TABLE_SCORE
     if use_killers and (killers[ply, 0] == move or killers[ply, 1] == move):
@@ -41,7 +41,7 @@ def score(move, table_move, killers, history, ply, seat, use_killers, use_histor
 
 @numba.njit(cache=True, nogil=True)
 def note_cutoff(move, killers, history, ply, seat, depth):
-    """Remembers a move that refuted the one before it."""
+    """Stores a move that caused a beta cutoff, as a killer and in the history."""
     if killers[ply, 0] != move:
         killers[ply, 1] = killers[ply, 0]
         killers[ply, 0] = move
@@ -51,7 +51,7 @@ def note_cutoff(move, killers, history, ply, seat, depth):
 
 @numba.njit(cache=True, nogil=True)
 def best_left(scores, start, count):
-    """The first of the moves with the highest score."""
+    """The first move of the highest score."""
     best = start
     for place in range(start + 1, start + count):
         if scores[place, 0] > scores[best, 0]:

@@ -1,4 +1,4 @@
-"""Random numbers for compiled code: a stream is one 64-bit word, and its next number is the word mixed.
+"""Random numbers for compiled code: a stream is one 64-bit word, which is mixed to get the next.
 
 The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014) behind its golden-ratio step.
 """

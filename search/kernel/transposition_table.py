@@ -1,12 +1,12 @@
-"""The transposition table: what is known of positions met before.
+"""Transposition table: values, bounds and best moves of positions searched before.
 
 [N, 2] uint64, N a power of two. The first word of an entry is the position's key, the second holds, from the
 highest bit down: the value's 32 bits as a float32, the best move's 16 bits, the depth's 8, and 8 bits for the age
 (5), whether no unfinished line is below (1) and the bound (2).
 
-A value is used only where a search without the table would have found the same: for the depth that was
-asked, or for a smaller one if every line below came to its end. What was cut short for want of memory is never entered.
-So the table never changes what a search returns.
+An entry is used only where a search without the table would have found the same value: at the same depth, or at a
+smaller one if every line below reached the end of the game. Positions that were cut short because memory ran out are
+never stored. So the table never changes what a search returns.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def bound_of(entry):
 
 @numba.njit(cache=True, nogil=True)
 def is_complete(entry):
-    """Whether all lines below came to an end."""
+    """Whether all lines below reached the end of the game."""
     return entry & np.uint64(4) != np.uint64(0)
 
 
@@ -96,7 +96,7 @@ def answers(entry, depth):
 
 @numba.njit(cache=True, nogil=True)
 def store(table, key, value, move, depth, complete, bound, age):
-    """Enters what a search found; of a pair of slots the one with the older, then the shallower entry gives way."""
+    """Stores an entry; of two buckets it replaces the older entry, then the shallower one."""
     slot = np.int64(key & np.uint64(table.shape[0] - 1))
     other = slot ^ 1
     if table[slot, 0] != key and (table[other, 0] == key or worth(table[other, 1], age) < worth(table[slot, 1], age)):
@@ -114,7 +114,7 @@ def store(table, key, value, move, depth, complete, bound, age):
 
 @numba.njit(cache=True, nogil=True)
 def worth(entry, age):
-    """How much an entry is worth keeping."""
+    """The replacement priority of an entry: low ones are replaced first."""
     if entry == np.uint64(0):
         return -1
     return depth_of(entry) + (MOST_DEPTH + 1) * (np.int64(entry >> np.uint64(3) & np.uint64(AGES - 1)) == age)

@@ -1,7 +1,7 @@
 """The tree of Monte Carlo tree search in flat arrays, allocated once out of the byte budget.
 
-Nodes are numbered as they are made: the children of a node lie side by side, behind it. So what a move leaves of the
-tree can be kept by moving nodes to the front in their order.
+Nodes are numbered in the order of their creation: the children of a node are adjacent, and come after it. So the
+subtree of a move can be kept by moving its nodes to the front, in their order.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ VISITS, ODDS, VALUES = 0, 1, 2  # columns of the scores; from VALUES on: the mea
 FIRST, CHILDREN, WHO, SOLVED = 0, 1, 2, 3  # columns of the links: first child (0: none yet), their number, the actor
 LOWEST, HIGHEST = 0, 1  # leaf values met
 
-PATH = 1024  # nodes on the way down at most
+PATH = 1024  # maximal length of a simulation's path
 NONE = -1  # no node
 
 
 class Arrays(NamedTuple):
-    """What the kernel works in."""
+    """The arrays that the kernel reads and writes."""
 
     rows: np.ndarray  # [N + 1, WORDS] uint64; the last is free for evaluating a single position
     scores: np.ndarray  # [N, 2 + P] float64
@@ -44,7 +44,7 @@ class Tree(NamedTuple):
     """The memory of a search by simulations."""
 
     arrays: Arrays
-    moved: np.ndarray  # [N] int32: a node's new number while a part of the tree is kept
+    moved: np.ndarray  # [N] int32: a node's new number while a subtree is kept
     control: np.ndarray  # int64, see `search.kernel.control_block`
 
     @property
@@ -110,7 +110,7 @@ def plant(tree: Tree, row: np.ndarray, who: int) -> None:
 
 
 def clear(tree: Tree) -> None:
-    """Forgets all positions."""
+    """Removes all nodes."""
     tree.control[NUM_NODES] = 0
     tree.arrays.work[...] = 0
 

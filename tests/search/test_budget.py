@@ -108,7 +108,7 @@ def test_work_after_the_deadline_is_told() -> None:
 def test_memory_is_never_over_budget(kind: str, kilobytes: int) -> None:
     search = searcher(kind, Budget(kilobytes=kilobytes, depth=3))
     result = search.search(search.game.init())
-    assert result.bytes == sum(array.nbytes for array in search.kernel.memory)
+    assert result.bytes == sum(array.nbytes for array in search.memory)
     assert result.bytes <= 1024 * kilobytes
     assert result.overflows == 0
     assert result.depth == 3
@@ -151,7 +151,7 @@ def test_what_was_cut_short_for_want_of_memory_is_not_remembered(kind: str) -> N
     first = search.search(game.init())
     assert first.overflows > 0
     assert not first.exact
-    assert first.depth == len(search.kernel.memory.pv) - 1  # deeper ones were cut short
+    assert first.depth == len(search.memory.pv) - 1  # deeper ones were cut short
     plain = PlainTicTacToe()
     value = minimax(plain)
     positions = random_positions(plain, 60, after=9 - first.depth, seed=4)
@@ -202,7 +202,7 @@ def test_a_clock_divides_a_game_s_time_over_its_moves() -> None:
     ],
 )
 def test_what_is_no_budget_is_refused(field: str, value: float, expected: str) -> None:
-    with pytest.raises(UserError, match=rf"^{field}={re.escape(str(value))} is no budget; expected {expected}$"):
+    with pytest.raises(UserError, match=rf"^{field}={re.escape(str(value))} is no valid budget; expected {expected}$"):
         Budget(**{field: value})
 
 
@@ -222,7 +222,7 @@ def test_the_largest_budget_is_one(kind: str, budget: Budget) -> None:
 @pytest.mark.parametrize("width", [-1.0, float("inf"), float("nan")])
 def test_what_is_no_window_is_refused(width: float) -> None:
     """A search with a window of NaN would never end."""
-    with pytest.raises(UserError, match=f"aspiration={width} is no width of a window"):
+    with pytest.raises(UserError, match=f"aspiration={width} is not the width of a window"):
         searchers.find("negascout").options(aspiration=width)
 
 

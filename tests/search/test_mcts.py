@@ -239,7 +239,7 @@ def test_a_game_of_three_and_dice_is_played() -> None:
 
 def test_options_are_checked() -> None:
     game = registry.make("tic_tac_toe")
-    with pytest.raises(UserError, match=r"exploration=-1.0 is no constant of UCT"):
+    with pytest.raises(UserError, match=r"exploration=-1.0 is not a constant of UCT"):
         players.make("mcts(exploration=-1)", game)
     player: Any = players.make("mcts(ms=5,exploration=1.5,reuse=false)", game).host
     assert isinstance(player.searcher, TreeSearcher)

@@ -25,7 +25,7 @@ def searcher(game: Any, kind: str, *, weights: Any = (), **budget: Any) -> Searc
 
 def check(search: Searcher, other: Searcher, row: np.ndarray, want: dict[bytes, Any]) -> None:
     """Compares all moves with {successor: what it is worth to the player to act}; `other` is the same searcher."""
-    view = int(search.facet.actor(row, search.kernel.memory.work))
+    view = int(search.facet.actor(row, search.memory.work))
     search.reset()
     other.reset()
     result, moves = multi_pv.best_moves(search, search.facet.state(row), 1000)
@@ -133,7 +133,7 @@ def test_moves_are_those_of_the_last_depth_that_the_budget_allowed() -> None:
 def test_what_cannot_be_ranked() -> None:
     game = registry.make("tic_tac_toe")
     search = searcher(game, "negascout", depth=2)
-    with pytest.raises(UserError, match="0 is no number of moves"):
+    with pytest.raises(UserError, match="0 is not a number of moves"):
         multi_pv.best_moves(search, game.init(), 0)
     with pytest.raises(UserError, match="the game is over"):
         multi_pv.best_moves(search, game.from_text("XXX OO. ... 1"), 1)

@@ -124,7 +124,7 @@ def test_what_cannot_be_lowered_runs_in_jax_and_says_so_once() -> None:
     line = next(
         n for n, text in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if "== 0) & (jax.random" in text
     )
-    with pytest.warns(UserWarning, match=rf"Odd\.legal uses the primitive '\w+' in .*test_host\.py, line {line}, for"):
+    with pytest.warns(UserWarning, match=rf"Odd\.legal uses the primitive '\w+' in .*test_facet\.py, line {line}, for"):
         facet = host.of(Odd())
     assert host.of(Odd()) is facet  # and no second warning, which would be an error
     assert list(facet.refused) == ["legal"]

@@ -17,8 +17,9 @@ from boardrl.lowering.ir import LoweringError
 from boardrl.values import named_nets, nets
 from boardrl.values.return_scale import Scale
 from games.pig import Pig
-from search import evaluators, random_step
+from search import random_step
 from search.budget import Budget
+from search.evaluators import evaluator as evaluators
 from search.evaluators import jax_callback
 from search.searcher import Searcher
 
@@ -90,9 +91,7 @@ def test_large_nets_are_batched_unless_told_otherwise(monkeypatch: pytest.Monkey
     evaluator = evaluators.net(host.of(net.game), net, params)
     assert evaluator.name == "batched net"
     search = Searcher(net.game, "alphabeta", budget=Budget(depth=2), evaluator=evaluator)
-    assert (
-        search.search(net.game.init()).bytes == search.kernel.memory.num_bytes + 4 * size
-    )  # parameters are memory too
+    assert search.search(net.game.init()).bytes == search.memory.num_bytes + 4 * size  # parameters are memory too
 
 
 def test_convolutions_are_batched_sooner() -> None:

@@ -128,7 +128,7 @@ def test_evaluations_by_text(text: str, name: str) -> None:
     ("text", "words"),
     {
         "evaluation=playout": "unknown evaluation 'playout' .did you mean 'playouts'",
-        "evaluation=playouts(games=0)": "games=0 is no number of playouts; expected 1 to",
+        "evaluation=playouts(games=0)": "games=0 is not a number of playouts; expected 1 to",
         "evaluation=features": "tic_tac_toe offers no feature_weights; give weights=…, or evaluation=playouts",
         "evaluation=none,weights=1": "evaluation=none has no use for weights",
     }.items(),

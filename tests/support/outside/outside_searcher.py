@@ -3,11 +3,11 @@
 import numba
 import numpy as np
 
-from boardrl.host.slots import WORDS, actor
+from boardrl.host.slots import WORDS, actor, successors
 from search.declaration import Declaration
 from search.kernel.addresses import PV, ROWS, WORK, block, matrix, vector
 from search.kernel.control_block import STOPPED, count
-from search.kernel.nodes import expand, leaf_value
+from search.kernel.nodes import leaf_value
 from search.searcher import Searcher
 
 
@@ -19,7 +19,7 @@ def search(memory, depth, alpha, beta):
     pv = matrix(control, PV, control[PV + 2], np.int32)
     me, best = np.int64(actor(rows[0], work)), -np.inf
     count(control)
-    for number in range(expand(control, 0, 1)):
+    for number in range(successors(rows[0], rows[1:], work)):
         count(control)
         value = leaf_value(control, 1 + number, np.int64(actor(rows[1 + number], work)), depth - 1, me)
         if value >= best:
