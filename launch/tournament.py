@@ -131,8 +131,7 @@ def play(
     plan = tournament.schedule(game, len(players), games=games)
     depends = {"game": registry.describe(game), "players": text, "games": games, "seed": seed, "opening": opening}
     # The very checkpoints, as runs under way have newer ones soon.
-    made = [player.text or player.name for player in players]
-    depends["made"] = made
+    depends["made"] = made = [player.text or player.name for player in players]
     if (folder / GAMES).exists():
         _check_players(folder, made)
     kept = Kept(folder / GAMES, depends)
