@@ -16,9 +16,20 @@ ConfigType = TypeVar("ConfigType")
 MOST_SHOWN = 60  # characters of a stored value that a message repeats
 
 
-def setting(default: Any, help: str) -> Any:
-    """A dataclass field that becomes a flag."""
-    return dataclasses.field(default=default, metadata={"help": help})
+def setting(default: Any, help: str, *, formerly: str = "") -> Any:
+    """A dataclass field that becomes a flag.
+
+    Args:
+      formerly: its name in stored settings of earlier versions.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "formerly": formerly})
+
+
+def renamed(config: type, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings under today's names."""
+    fields = dataclasses.fields(config)
+    now = {field.metadata["formerly"]: field.name for field in fields if field.metadata.get("formerly")}
+    return {name if now.get(name, name) in stored else now.get(name, name): value for name, value in stored.items()}
 
 
 def define(config: type, values: flags.FlagValues, defaults: Mapping[str, Any] | None = None) -> None:
@@ -44,12 +55,14 @@ def from_flags(config: type[ConfigType], values: flags.FlagValues) -> ConfigType
 def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by: str = "") -> ConfigType:
     """The dataclass of a config.json: values of the fields' types, and no others.
 
-    A setting that is missing was added after the file was written, and has its default.
+    A setting that is missing was added after the file was written, and has its default. One that was renamed since is
+    read under its former name.
 
     Args:
       written_by: which version wrote the file, for the sentence about settings that this one does not have.
     """
     known = {option.name: option for option in options.of_dataclass(config)}
+    stored = renamed(config, stored)
     if odd := sorted(set(stored) - set(known)):
         then = f"; {written_by} wrote them: use that version" if written_by else ""
         shown = ", ".join(odd)[:MOST_SHOWN]

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from algorithms.learning.transitions import Transition
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -134,3 +135,23 @@ class GreedyQ:
 def known_inputs(game: Game[Any]) -> list[str]:
     """What a net can be shown of a game."""
     return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
+
+
+def chosen_values(net: QNet, params: Any, batch: Transition) -> Array:
+    """[N] Q(s, a) of the actions taken; where actions are shown one by one, no other is computed."""
+    inputs = shown(net, batch.memo)
+    if net.by_action:
+        mine = jax.vmap(lambda one, action: jax.tree.map(lambda leaf: leaf[action][None], one))(inputs, batch.choice)
+        return batch_values(net, params, mine)[:, 0]
+    values = batch_values(net, params, inputs)
+    return jnp.where(jnp.arange(values.shape[1])[None] == batch.choice[:, None], values, 0.0).sum(1)
+
+
+def shown(net: QNet, states: Any) -> Array | Sparse:
+    """[N, ...] inputs, made once: a compiler would make them anew in each use."""
+    return jax.lax.optimization_barrier(jax.vmap(net.encode)(states))
+
+
+def batch_values(net: QNet, params: Any, inputs: Array | Sparse) -> Array:
+    """[N, A] from what `shown` gave."""
+    return jax.vmap(net.values, (None, 0))(params, inputs)

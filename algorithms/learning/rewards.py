@@ -91,3 +91,12 @@ def _standing(game: Game[Any], state: Any, player: Array) -> Array:
     mine = jnp.where(here, returns, 0.0).sum()
     equal = (returns == mine).sum(dtype=jnp.int32)
     return jnp.where((returns > mine).any(), 0, equal)
+
+
+def reward_unit(largest: Array) -> Array:
+    """[] what rewards are divided by before the net learns them: the largest total of a game, if that is less than 1.
+
+    A fresh net's values differ by some tenths between actions, and rewards far below that would be lost in them.
+    Larger ones need no division, as measured on returns of up to 10,000. Decisions do not depend on it.
+    """
+    return jnp.where(largest > 0, jnp.minimum(largest, 1.0), 1.0)

@@ -16,7 +16,10 @@ and, where they are needed,
     games_per_update(config)               how many games an update plays, where that is fixed: then the last update
                                            plays those that are left, and exactly `games` are played
     SCHEDULE                               settings of the Schedule that suit it
-    PRESETS                                {name: {setting: value}}, the settings of papers
+    PRESETS                                {name: {setting: value}}, settings of papers for any game; those for one game
+                                           are the game's, see `boardrl.presets`
+    RENAMED_LEAVES                         {name: former name} of leaves of the TrainState, so that checkpoints of
+                                           earlier versions still load
     check_state(config, game, state)       ValueError if the arrays of a checkpoint are no state that can be used, where
                                            their dtypes and shapes do not say so
 An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl follows from the
@@ -208,7 +211,7 @@ class _Session:
         self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
-        restored = run.restore(first, bar.say, check=self._check_restored)
+        restored = run.restore(first, bar.say, check=self._check_restored, algorithm=self.task.algorithm)
         state, place = restored or (first, {"rows": [], "evaluated": -1})
         self.updates, self.games = int(state.updates), int(state.games)
         # Copies, as each update reuses the memory of the state before it, which must then be shared with nobody.

@@ -7,9 +7,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from boardrl import options
+from boardrl import options, registry
 from boardrl.errors import UserError
-from boardrl.runs import log_rows, plots
+from boardrl.runs import log_rows, plots, training
 from boardrl.runs import run_directory as runs
 from boardrl.system import atomic_files
 from launch import cli, train
@@ -43,7 +43,10 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
         wanted |= dataclasses.asdict(section.config()) | dict(section.defaults)
     wanted |= {name: value for name, value in flags.items() if name not in own}
     stored = runs.read_config(path)
-    had = stored["settings"] | stored["schedule"]
+    had = {
+        **dataclasses.asdict(runs.read_settings(registry.algorithm(stored["algo"]).Config, stored, "settings")),
+        **dataclasses.asdict(runs.read_settings(training.Schedule, stored, "schedule")),
+    }
     for name, value in wanted.items():
         derived = name == "evaluate_every" and not value  # 0: it follows from the games
         then, now = (options.format_options({name: one}) for one in (had.get(name), value))
