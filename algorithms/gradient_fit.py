@@ -1,13 +1,12 @@
-"""Gradient-descent fitting: an evaluator moved towards what a search with it finds in random positions.
+"""Gradient-descent fitting: an evaluator moved towards its own searched values of random positions.
 
     Δw = α Σ (V_d(s) − V(s)) ∇V(s)
 
-V_d being the value that a search of d turns backs up from V at its leaves and from results where the game ends, held
-fixed (Brunton and Cohney 2013, section 3.1). A position is any in which somebody is to move in a game played at random,
-each from a game of its own.
+V_d is the value that a search of d turns backs up from V at its leaves and from results where the game ends, held
+fixed (Brunton and Cohney 2013, section 3.1). Each position is a decision drawn from a game of random moves of its own.
 
-The depth should be even, so that whoever is to move is so at the leaves too. To move is worth a good deal in a random
-position; features that do not show it have to explain the difference of an odd depth by something else.
+The depth should be even, so that the same seat is to move at the root and at the leaves. Having the move is worth
+a good deal in a random position; features that do not show it would have to explain an odd depth otherwise.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Config:
 
 
 class Memo(NamedTuple):
-    """What is kept of a decision: enough to learn from it without the state."""
+    """What a transition stores of a decision, in place of the state."""
 
     inputs: Array | nets.Sparse  # [I]
     value: Array  # [] of the best strategy, by the net that decided
@@ -77,7 +77,7 @@ class Follower:
 
     net: QNet
     strategies: tuple[Policy, ...]  # scripted, so without parameters
-    always: tuple[bool, ...]  # whether each can be chosen where it likes all legal actions alike
+    always: tuple[bool, ...]  # whether each can be chosen where it has no preference among the legal actions
 
     def __call__(self, params: Any, state: Any) -> Array:
         """[A] logits."""

@@ -1,12 +1,12 @@
-"""TD-Leaf(λ): an evaluator learned from games that a search with it plays against itself.
+"""TD-Leaf(λ): an evaluator learned from self-play of a search that uses it.
 
-Each decision's searched value is what the evaluator says of the best line's end, the leaf. Of every seat's decisions
-t = 1 … n, v_t being the searched values and v_{n+1} what the seat got in the end,
+The searched value of a decision is the evaluator's value V of the leaf, the end of the principal variation. Over the
+decisions t = 1 … n of one seat, with v_t the searched values and v_{n+1} the seat's return,
 
     Δw = α Σ_t ∇V(leaf_t) Σ_{j ≥ t} λ^{j−t} (v_{j+1} − v_j)
 
-(Baxter, Tridgell and Weaver 1998; for one seat as they have it). Where there are dice, the value rests on several
-leaves, each with its probability, and so does the gradient. RootStrap and TreeStrap (Veness et al. 2009) instead move
+(Baxter, Tridgell and Weaver 1998; for one seat as they have it). With dice the value is a mean over several leaves,
+weighted by probability, and so is the gradient. RootStrap and TreeStrap (Veness et al. 2009) instead move
 V of the position, or of every position of the tree above the leaves, towards its searched value.
 """
 

@@ -33,7 +33,7 @@ def renamed(config: type, stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def define(config: type, values: flags.FlagValues, defaults: Mapping[str, Any] | None = None) -> None:
-    """One flag per field; `defaults` replace those of the dataclass, as a game may wish."""
+    """One flag per field; `defaults` replace those of the dataclass, as a game asks."""
     defaults = dict(defaults or {})
     for option in options.of_dataclass(config):
         default = defaults.pop(option.name, option.default)

@@ -66,6 +66,7 @@ class Game(Protocol[State]):
         event_causes    {name: "own" or "decisions"}, for events that only the player's own decisions bring, or those
                         of all players but never the dice, so that they need not be looked for elsewhere
         defaults        {algorithm: {field: value}}, settings that suit this game, on top of a `preset` if they name one
+        presets         {algorithm: {name: {setting: value}}}, settings of papers for `--preset` (boardrl.presets)
         printed         {opponent: {whose: share}}, win rates of papers' learned players to hold a new one against
         observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not
                         be 0 and what they add up to, for nets to read in a fraction of the time

@@ -65,13 +65,13 @@ def random_position(searcher: Searcher, rng: np.random.Generator) -> np.ndarray:
     facet, work = searcher.facet, searcher.memory.work
     while True:
         row = facet.rows()
-        met: list[np.ndarray] = []
+        decisions: list[np.ndarray] = []
         facet.init(row)
-        while (who := int(facet.actor(row, work))) != TERMINAL and len(met) < facet.game.spec.max_steps:
+        while (who := int(facet.actor(row, work))) != TERMINAL and len(decisions) < facet.game.spec.max_steps:
             if who >= 0:
-                met.append(row)
+                decisions.append(row)
                 row = any_successor(searcher, row, rng)
             else:
                 row = random_step.step(facet, row, rng)
-        if met:
-            return met[rng.integers(len(met))]
+        if decisions:
+            return decisions[rng.integers(len(decisions))]

@@ -48,7 +48,7 @@ class Batch(NamedTuple):
 def towards(searcher: Searcher, row: np.ndarray, value: np.ndarray) -> list[RegressionTarget]:
     """The targets of one position: [P] values, to each seat as it sees the position.
 
-    One seat alone would not do: an evaluator that is content with everything, whoever looks, would agree with itself.
+    All seats, as an evaluator that says the same to whoever looks could fit the targets of one seat alone.
     """
     now = searcher.evaluate(row)
     return [
@@ -63,7 +63,7 @@ def batch_of(facet: host.Facet, wanted: Sequence[RegressionTarget]) -> Batch:
     length, count = _padded(len(found)), _padded(len(wanted))
     rows = facet.rows(length)
     facet.init(rows[0])
-    rows[:] = rows[0]  # a state like any other
+    rows[:] = rows[0]  # padding is a valid state
     work, returns = facet.work(), np.zeros(facet.game.spec.num_players, np.float32)
     seat, share, over, result = (np.zeros(length, kind) for kind in (np.int32, np.float32, np.bool_, np.float32))
     for place, (leaf, owner) in enumerate(zip(found, owners, strict=True)):

@@ -1,8 +1,8 @@
 """Tables of action values over discrete encodings of (state, action), and the compiled play that fills them.
 
 An encoding is integers or truths: one of the game's `action_encodings`, f(game, state) -> [A, ...], or `state`, which
-is all that the state holds. Joined, what it says of all actions together is the key of an entry with A values; else
-every action's own row is the key of an entry with one value, which all states share in which some action looks so.
+is all that the state holds. Joint: the encodings of all actions together are the key of an entry with A values. Else
+the encoding of each action is the key of an entry with one value, shared by all states with such an action.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class Coding:
     def words(self, state: Any) -> Array:
         """[K, W] uint32: the keys of the actions; truths share words, every number has its own."""
         leaves = jax.tree.leaves(self._encoded(state))
-        rows = [leaf.reshape(self.num_keys, -1) for leaf in leaves]
-        truths = [row for row in rows if row.dtype == bool]
-        numbers = [row.astype(jnp.uint32) for row in rows if row.dtype != bool]
+        arrays = [leaf.reshape(self.num_keys, -1) for leaf in leaves]
+        truths = [array for array in arrays if array.dtype == bool]
+        numbers = [array.astype(jnp.uint32) for array in arrays if array.dtype != bool]
         return jnp.concatenate([*numbers, *([_packed(jnp.concatenate(truths, 1))] if truths else [])], 1)
 
     def considered(self, state: Any) -> Array:
@@ -86,8 +86,8 @@ class Coding:
         if not self.among:
             return legal
         logits = _script(self.among, self.game)((), state)
-        liked = legal & jnp.isfinite(logits)
-        return jnp.where(liked.any(), liked, legal)
+        possible = legal & jnp.isfinite(logits)
+        return jnp.where(possible.any(), possible, legal)
 
     def values(self, table: Table, state: Any) -> Array:
         """[A] float32: Q of every action, 0 where nothing was learned."""
@@ -127,8 +127,8 @@ class Book(NamedTuple):
     transition_from: np.ndarray  # [M] int32
     transition_to: np.ndarray  # [M] int32, or END
     seats: np.ndarray  # [M] int32
-    before: np.ndarray  # [M, WORDS] uint64: the rows of the decision
-    after: np.ndarray  # [M, WORDS] uint64: and what it led to at once
+    before: np.ndarray  # [M, WORDS] uint64: the row of the state of the decision
+    after: np.ndarray  # [M, WORDS] uint64: and of the state after it
 
 
 class Page(NamedTuple):
@@ -264,8 +264,9 @@ def _script(text: str, game: Game[Any]) -> Callable[[Any, Any], Array]:
 
 def _packed(truths: Array) -> Array:
     """[K, ceil(n / 32)] uint32 from [K, n] bool."""
-    rows, size = truths.shape
+    num_keys, size = truths.shape
     words = -(-size // WORD)
-    filled = jnp.concatenate([truths, jnp.zeros((rows, words * WORD - size), bool)], 1).reshape(rows, words, WORD)
+    filled = jnp.concatenate([truths, jnp.zeros((num_keys, words * WORD - size), bool)], 1)
+    filled = filled.reshape(num_keys, words, WORD)
     bits = jnp.uint32(1) << jnp.arange(WORD, dtype=jnp.uint32)
     return jnp.where(filled, bits[None, None], jnp.uint32(0)).sum(2, dtype=jnp.uint32)

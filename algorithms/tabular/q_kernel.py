@@ -123,7 +123,7 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
                 if pending[player] >= 0:
                     transition_from[transitions], transition_to[transitions] = pending[player], END
                     transitions += 1
-        # Afterwards, as this code is long and the processor keeps only so much of it at hand.
+        # Afterwards, as this code is long and would push that of the game out of the instruction cache.
         for record in range(begun, records):
             encode(before_of[record], key_of[record], work_q)
         for record in range(begun, records):
@@ -174,7 +174,7 @@ def total(worth, events, exclusive):
 
 @njit(cache=True, nogil=True)
 def best(code, mask, keys, values, counts):
-    """(action, Q) of the first of the considered actions that have the highest value; what was never met has 0."""
+    """(action, Q) of the first of the considered actions that have the highest value; unknown keys have value 0."""
     top, found, place = -np.inf, 0, find(action_key(code, 0), keys, counts)
     action = next_set(mask, MASK_WORDS, 0)
     while action >= 0:

@@ -39,7 +39,7 @@ def act(row: Any, move: Any, out: Any, work: Any) -> None:
 
 
 def own_events(before: Any, after: Any, player: Any, out: Any, work: Any) -> None:
-    """Writes [E + 1] float32: how often each rewarded event befell a player by its own decision, then 0."""
+    """Writes [E + 1] float32: how often each rewarded event happened to a player by its own decision, then 0."""
     raise NotImplementedError
 
 
