@@ -105,11 +105,6 @@ def value_net(config: Config, game: Game[Any]) -> QNet:
     return QNet(game, config.inputs, config.hidden, config.activation, config.output, net=config.net)
 
 
-def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
-    """The greedy player of what was learned."""
-    return Policy(GreedyQ(value_net(config, game)), state.params)
-
-
 @functools.partial(jax.jit, static_argnames=("config", "game"))
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_record, key_play = jax.random.split(key, 3)
@@ -132,6 +127,23 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         learned=jnp.int32(0),
         updates=jnp.int32(0),
     )
+
+
+def loss(net: QNet, params: Any, target: Any, batch: Transition, *, double: bool) -> Array:
+    """Mean of ½ (y − Q(s, a))² over a batch [N] of transitions; see `targets` for y."""
+    wanted = jax.lax.stop_gradient(targets(net, params, target, batch, double=double))
+    return 0.5 * jnp.mean((wanted - q_net.chosen_values(net, params, batch)) ** 2)
+
+
+def targets(net: QNet, params: Any, target: Any, batch: Transition, *, double: bool) -> Array:
+    """[N] regression targets y = r + γ max_{a'} Q⁻(s', a'), or Q⁻(s', argmax_{a'} Q(s', a')) if double."""
+    shown = q_net.shown(net, batch.after)
+    legal = jax.vmap(net.game.legal)(batch.after)
+    values = q_net.batch_values(net, target, shown)
+    judged = q_net.batch_values(net, params, shown) if double else values
+    best = jnp.argmax(jnp.where(legal, judged, -jnp.inf), axis=1)
+    ahead = jnp.where(jnp.arange(values.shape[1])[None] == best[:, None], values, 0.0).sum(1)
+    return batch.reward + batch.discount * jnp.where(batch.discount > 0, ahead, 0.0)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
@@ -206,18 +218,6 @@ def _learn(config: Config, net: QNet, state: TrainState, key: Array) -> tuple[Tr
     return state, errors
 
 
-def loss(net: QNet, params: Any, target: Any, batch: Transition, *, double: bool) -> Array:
-    """Mean of ½ (y − Q(s, a))² over a batch [N] of transitions; see `targets` for y."""
-    wanted = jax.lax.stop_gradient(targets(net, params, target, batch, double=double))
-    return 0.5 * jnp.mean((wanted - q_net.chosen_values(net, params, batch)) ** 2)
-
-
-def targets(net: QNet, params: Any, target: Any, batch: Transition, *, double: bool) -> Array:
-    """[N] regression targets y = r + γ max_{a'} Q⁻(s', a'), or Q⁻(s', argmax_{a'} Q(s', a')) if double."""
-    shown = q_net.shown(net, batch.after)
-    legal = jax.vmap(net.game.legal)(batch.after)
-    values = q_net.batch_values(net, target, shown)
-    judged = q_net.batch_values(net, params, shown) if double else values
-    best = jnp.argmax(jnp.where(legal, judged, -jnp.inf), axis=1)
-    ahead = jnp.where(jnp.arange(values.shape[1])[None] == best[:, None], values, 0.0).sum(1)
-    return batch.reward + batch.discount * jnp.where(batch.discount > 0, ahead, 0.0)
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The greedy player of what was learned."""
+    return Policy(GreedyQ(value_net(config, game)), state.params)

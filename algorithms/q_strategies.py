@@ -134,11 +134,6 @@ def follower(config: Config, game: Game[Any]) -> Follower:
     return Follower(net, tuple(scripts), tuple(always))
 
 
-def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
-    """The greedy player of what was learned."""
-    return Policy(follower(config, game), state.params)
-
-
 @functools.partial(jax.jit, static_argnames=("config", "game"))
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_play = jax.random.split(key)
@@ -153,6 +148,19 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
         games=jnp.int32(0),
         updates=jnp.int32(0),
     )
+
+
+def loss(net: QNet, params: Any, batch: Transition, known: Array) -> tuple[Array, Array]:
+    """½ (r + γ max_j Q(s', j) − Q(s, k))², its mean over the known transitions, and the root of the mean squared error.
+
+    What comes next was valued as it was played, by the very net that learns now.
+    """
+    flat = jax.tree.map(lambda leaf: leaf.reshape(known.size, *leaf.shape[2:]), batch)
+    values = jax.vmap(net.values, (None, 0))(params, flat.memo.inputs)  # [N, S]
+    chosen = jnp.arange(values.shape[1], dtype=jnp.int32)[None] == flat.choice[:, None]
+    error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
+    mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
+    return 0.5 * mean, jnp.sqrt(mean)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
@@ -199,14 +207,6 @@ def update(
     return state, {"loss": loss_now, "td_error": error, "epsilon": epsilon}
 
 
-def loss(net: QNet, params: Any, batch: Transition, known: Array) -> tuple[Array, Array]:
-    """½ (r + γ max_j Q(s', j) − Q(s, k))², its mean over the known transitions, and the root of the mean squared error.
-
-    What comes next was valued as it was played, by the very net that learns now.
-    """
-    flat = jax.tree.map(lambda leaf: leaf.reshape(known.size, *leaf.shape[2:]), batch)
-    values = jax.vmap(net.values, (None, 0))(params, flat.memo.inputs)  # [N, S]
-    chosen = jnp.arange(values.shape[1], dtype=jnp.int32)[None] == flat.choice[:, None]
-    error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
-    mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
-    return 0.5 * mean, jnp.sqrt(mean)
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The greedy player of what was learned."""
+    return Policy(follower(config, game), state.params)

@@ -17,6 +17,7 @@ import optax
 from jax import Array
 
 from algorithms.learning import afterstates, optimizers, schedules, seats, settings, shards
+from algorithms.learning.afterstates import Choice
 from algorithms.learning.returns import Targets, Window, lambda_returns
 from algorithms.learning.shards import Carried, ShardResult, Sums
 from algorithms.learning.traces import Loss, backward_gradient, no_traces
@@ -109,18 +110,43 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     )
 
 
-def choose(config: Config, game: Game[Any], params: nets.ScaledParams, state: Any, opens: Array, uniform: Array) -> Any:
+def choose(
+    config: Config, game: Game[Any], params: nets.ScaledParams, state: Any, opens: Array, uniform: Array
+) -> Choice:
     """ε-greedy on the utilities of all afterstates."""
     legal, player = game.legal(state), jnp.maximum(game.actor(state), 0)
     values = afterstate_values(game, nets.Scaled(value_net(config, game)), params, state)  # [A, P]
     utility = utilities(config.utility, values, player)
     best = jnp.argmax(jnp.where(legal, utility, -jnp.inf)).astype(jnp.int32)
-    return afterstates.Choice(
+    return Choice(
         best=best,
         value=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
         random=rollout.sample(legal.astype(jnp.float32), uniform[1]),
         explores=opens | (uniform[0] < config.epsilon),
     )
+
+
+def loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets) -> tuple[Array, Any]:
+    """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed over the window.
+
+    s are the λ-returns as shares of the range of returns, p the net's. Also (loss, squared error of the returns, number
+    of afterstates with a target), all summed.
+    """
+    spec = net.game.spec
+    # A product is the faster way to a gradient, so that here sparse inputs are written out.
+    inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
+    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
+    shares, wanted = net.shares(logits), nets.from_returns(spec, targets.target)
+    if config.loss == "squared":
+        losses = 0.5 * (wanted - shares) ** 2
+    elif net.separate or spec.return_sum is None:
+        losses = optax.sigmoid_binary_cross_entropy(logits, wanted)
+    else:
+        losses = -wanted * jax.nn.log_softmax(logits)
+    known = targets.known[..., None]
+    total = jnp.where(known, losses, 0.0).sum()
+    error = jnp.where(known, targets.target - nets.to_returns(spec, shares), 0.0)
+    return total, (total, (error**2).mean(-1).sum(), known.sum(dtype=jnp.float32))
 
 
 def update(
@@ -167,29 +193,6 @@ def learn(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state:
             rolls=played.rolls,
         ),
     )
-
-
-def loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets) -> tuple[Array, Any]:
-    """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed over the window.
-
-    s are the λ-returns as shares of the range of returns, p the net's. Also (loss, squared error of the returns, number
-    of afterstates with a target), all summed.
-    """
-    spec = net.game.spec
-    # A product is the faster way to a gradient, so that here sparse inputs are written out.
-    inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
-    logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
-    shares, wanted = net.shares(logits), nets.from_returns(spec, targets.target)
-    if config.loss == "squared":
-        losses = 0.5 * (wanted - shares) ** 2
-    elif net.separate or spec.return_sum is None:
-        losses = optax.sigmoid_binary_cross_entropy(logits, wanted)
-    else:
-        losses = -wanted * jax.nn.log_softmax(logits)
-    known = targets.known[..., None]
-    total = jnp.where(known, losses, 0.0).sum()
-    error = jnp.where(known, targets.target - nets.to_returns(spec, shares), 0.0)
-    return total, (total, (error**2).mean(-1).sum(), known.sum(dtype=jnp.float32))
 
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
