@@ -21,7 +21,7 @@ from jax import Array
 from algorithms.genomes import breeding, genome, matches
 from algorithms.genomes.breeding import Crossover, Mutation
 from algorithms.genomes.genome import Genes
-from algorithms.learning import experience
+from algorithms.learning import settings
 from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -118,10 +118,10 @@ class TrainState(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    experience.check_settings(
+    settings.check(
         config,
         game,
-        shares=("memory", "mutated", "mutation_least", "mutation_most", "mutation_end"),
+        fractions=("memory", "mutated", "mutation_least", "mutation_most", "mutation_end"),
         counts=("games", "population", "games_per_generation", "parents", "children", "islands", "migrate_every"),
     )
     if config.opening is not None and config.opening < 0:

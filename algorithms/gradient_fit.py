@@ -1,13 +1,12 @@
-"""Gradient-descent fitting: an evaluator moved towards what a search with it finds in random positions.
+"""Gradient-descent fitting: an evaluator moved towards its own searched values of random positions.
 
     Δw = α Σ (V_d(s) − V(s)) ∇V(s)
 
-V_d being the value that a search of d turns backs up from V at its leaves and from results where the game ends, held
-fixed (Brunton and Cohney 2013, section 3.1). A position is any in which somebody is to move in a game played at random,
-each from a game of its own.
+V_d is the value that a search of d turns backs up from V at its leaves and from results where the game ends, held
+fixed (Brunton and Cohney 2013, section 3.1). Each position is a decision drawn from a game of random moves of its own.
 
-The depth should be even, so that whoever is to move is so at the leaves too. To move is worth a good deal in a random
-position; features that do not show it have to explain the difference of an odd depth by something else.
+The depth should be even, so that the same seat is to move at the root and at the leaves. Having the move is worth
+a good deal in a random position; features that do not show it would have to explain an odd depth otherwise.
 """
 
 from __future__ import annotations
@@ -19,15 +18,16 @@ import numpy as np
 from jax import Array
 
 from algorithms.by_search import learner, self_play
-from algorithms.by_search.learner import TrainState, check, games_per_update, init, player, policy
-from algorithms.by_search.targets import Lesson, towards
+from algorithms.by_search.learner import RENAMED_LEAVES, TrainState, check, games_per_update, init, player, policy
+from algorithms.by_search.targets import RegressionTarget, towards
 from boardrl.config import setting
 from boardrl.game import Game
 from boardrl.play.policy import Policy
 from search.searcher import Searcher
 
 __all__ = [
-    "ON_HOST", "SCHEDULE", "Config", "TrainState", "check", "games_per_update", "init", "player", "policy", "update",
+    "ON_HOST", "RENAMED_LEAVES", "SCHEDULE", "Config", "TrainState", "check", "games_per_update", "init", "player",
+    "policy", "update",
 ]  # fmt: skip
 
 ON_HOST = True  # `update` searches, and cannot be traced
@@ -37,18 +37,18 @@ SCHEDULE = {"log_every": 5, "evaluate_every": 20_000, "evaluate_games": 100, "fi
 @dataclasses.dataclass(frozen=True)
 class Config(learner.Config):
     games: int = setting(40_000, "train until this many positions have been searched, each from a game of its own")
-    batch: int = setting(200, "positions between two steps")
-    depth: int = setting(2, "turns looked ahead; an even number, so that the same seat is to move at the leaves")
+    batch: int = setting(200, "positions between two gradient steps")
+    depth: int = setting(2, "search depth in turns; even, so that the same seat is to move at the leaves")
 
 
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Searches a batch of positions, then takes one step towards what was found."""
-    return learner.update(config, game, state, teach)
+    """Searches a batch of positions, then takes one gradient step towards their searched values."""
+    return learner.update(config, game, state, find_targets)
 
 
-def teach(searcher: Searcher, rng: np.random.Generator) -> list[Lesson]:
-    """A random position should be worth what a search of it finds."""
+def find_targets(searcher: Searcher, rng: np.random.Generator) -> list[RegressionTarget]:
+    """The searched value of a random position."""
     row = self_play.random_position(searcher, rng)
     return towards(searcher, row, searcher.search_row(row).value)

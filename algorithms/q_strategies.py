@@ -2,7 +2,7 @@
 
     Q(s, k) ← Q(s, k) + α (r + γ max_j Q(s', j) − Q(s, k))
 
-with s' the same player's next decision and r all that befell it until then (alhajry2012, section V).
+with s' the same player's next decision and r all that it got until then (alhajry2012, section V).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from algorithms.learning import experience, optimizers, rewards
+from algorithms.learning import experience, optimizers, rewards, schedules, settings, transitions
 from algorithms.learning.q_net import QNet, known_inputs
+from algorithms.learning.transitions import Slot, Transition
 from boardrl import options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -25,6 +26,7 @@ from boardrl.play import players, rollout
 from boardrl.play.policy import Policy
 from boardrl.values import nets
 
+RENAMED_LEAVES = {"optimizer_state": "momentum"}
 BELOW_1 = 1 - 2**-24  # the largest float32 below 1
 
 
@@ -34,50 +36,26 @@ class Config:
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
     strategies: str = setting("", "scripted players to choose from, joined by commas; empty: all that the game has")
     applicable: bool = setting(
-        True, "leave out, where others do, strategies that like all legal actions alike, other than random itself"
+        True, "leave out strategies without a preference among the legal actions, other than random itself"
     )
     lanes: int = setting(64, "games played side by side")
-    window: int = setting(16, "turns in every lane between two learning steps")
+    window: int = setting(16, "turns in every lane between two updates")
     inputs: str = setting("observe", "what the net is shown: observe, or one of the game's encodings")
     hidden: tuple[int, ...] = setting((64,), "units of the net's hidden layers")
-    activation: nets.Activation = setting("relu", "between the layers")
-    rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
-    discount: float = setting(1.0, "gamma: what the value of a player's next decision counts")
-    steps: int = setting(1, "own decisions from a decision to the value that it learns from")
-    epsilon: float = setting(0.9, "share of decisions that are random experiments, at the start")
-    epsilon_end: float = setting(0.0, "the same at the end of a straight line")
-    epsilon_games: int = setting(0, "games until then; 0: all of --games")
-    optimizer: optimizers.Optimizer = setting("adam", "sgd: plain steps against the mean gradient, as in the paper")
-    learning_rate: float = setting(1e-3, "alpha at the start")
-    learning_rate_end: float = setting(0.0, "the same at the end of a straight line")
-
-
-# alhajry2012, section V; how many hidden units and which activation is not said beyond "20 hidden layers".
-PRESETS: dict[str, dict[str, Any]] = {
-    "alhajry2012": {
-        "games": 100_000,
-        "strategies": "defensive(prefer_release=false),aggressive(prefer_release=false),fast(prefer_release=false),"
-        "random,random(prefer_release=true)",
-        "lanes": 16,  # few, as the paper learns from every decision by itself
-        "window": 8,
-        "inputs": "alhajry_subjective",
-        "hidden": (20,),
-        "activation": "sigmoid",
-        "rewards": "release=0.25,defend=0.2,knock=0.15,foremost=0.1,blockade=0.05,win=1,lost=-0.25,lose=-1",
-        "discount": 0.95,
-        "steps": 1,
-        "epsilon": 0.9,
-        "epsilon_end": 0.0,
-        "epsilon_games": 30_000,
-        "optimizer": "sgd",
-        "learning_rate": 0.5,
-        "learning_rate_end": 0.5,
-    }
-}
+    activation: nets.Activation = setting("relu", "activation function of the hidden layers")
+    rewards: str = setting("points=1", "reward of each event, like win=1,lose=-1")
+    discount: float = setting(1.0, "gamma, per decision of the same player")
+    steps: int = setting(1, "n of n-step returns, counted in decisions of the same player")
+    epsilon: float = setting(0.9, "probability of a random strategy, at the start")
+    epsilon_end: float = setting(0.0, "the same at the end of linear annealing")
+    epsilon_games: int = setting(0, "games over which epsilon is annealed; 0: all of --games")
+    optimizer: optimizers.Optimizer = setting("adam", "adam, or sgd on the mean gradient, as in the paper")
+    learning_rate: float = setting(1e-3, "learning rate alpha at the start")
+    learning_rate_end: float = setting(0.0, "the same at the end of linear annealing")
 
 
 class Memo(NamedTuple):
-    """What is kept of a decision: enough to learn from it without the state."""
+    """What a transition stores of a decision, in place of the state."""
 
     inputs: Array | nets.Sparse  # [I]
     value: Array  # [] of the best strategy, by the net that decided
@@ -85,9 +63,9 @@ class Memo(NamedTuple):
 
 class TrainState(NamedTuple):
     params: Any
-    momentum: Any  # of the optimizer
+    optimizer_state: Any
     lanes: rollout.Lanes
-    pending: experience.Slot  # [P, B] decisions whose successor is still to come
+    pending: Slot  # [P, B] decisions whose successor is still to come
     key: Array  # raw key data
     games: Array  # [] int32: ended so far
     updates: Array  # [] int32
@@ -99,7 +77,7 @@ class Follower:
 
     net: QNet
     strategies: tuple[Policy, ...]  # scripted, so without parameters
-    always: tuple[bool, ...]  # whether each can be chosen where it likes all legal actions alike
+    always: tuple[bool, ...]  # whether each can be chosen where it has no preference among the legal actions
 
     def __call__(self, params: Any, state: Any) -> Array:
         """[A] logits."""
@@ -127,12 +105,8 @@ class Follower:
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    experience.check_settings(
-        config,
-        game,
-        shares=("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end"),
-        counts=("games", "lanes", "window", "steps"),
-    )
+    fractions = ("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end")
+    settings.check(config, game, fractions=fractions, counts=("games", "lanes", "window", "steps"))
     rewards.parse(config.rewards, game)
     if follower(config, game).net.by_action:
         plain = [name for name in known_inputs(game) if not QNet(game, name).by_action]
@@ -160,11 +134,6 @@ def follower(config: Config, game: Game[Any]) -> Follower:
     return Follower(net, tuple(scripts), tuple(always))
 
 
-def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
-    """The greedy player of what was learned."""
-    return Policy(follower(config, game), state.params)
-
-
 @functools.partial(jax.jit, static_argnames=("config", "game"))
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_net, key_play = jax.random.split(key)
@@ -172,23 +141,36 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     params = net.init(key_net)
     return TrainState(
         params=params,
-        momentum=optimizers.init(config.optimizer, params),
+        optimizer_state=optimizers.init(config.optimizer, params),
         lanes=rollout.start(game, config.lanes),
-        pending=experience.no_pending(game, Memo(net.encode(game.init()), jnp.float32(0)), config.lanes),
+        pending=transitions.no_pending(game, Memo(net.encode(game.init()), jnp.float32(0)), config.lanes),
         key=jax.random.key_data(key_play),
         games=jnp.int32(0),
         updates=jnp.int32(0),
     )
 
 
+def loss(net: QNet, params: Any, batch: Transition, known: Array) -> tuple[Array, Array]:
+    """½ (r + γ max_j Q(s', j) − Q(s, k))², its mean over the known transitions, and the root of the mean squared error.
+
+    What comes next was valued as it was played, by the very net that learns now.
+    """
+    flat = jax.tree.map(lambda leaf: leaf.reshape(known.size, *leaf.shape[2:]), batch)
+    values = jax.vmap(net.values, (None, 0))(params, flat.memo.inputs)  # [N, S]
+    chosen = jnp.arange(values.shape[1], dtype=jnp.int32)[None] == flat.choice[:, None]
+    error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
+    mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
+    return 0.5 * mean, jnp.sqrt(mean)
+
+
 @functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Plays a window in every lane, then takes one step along what it taught."""
+    """Plays a window in every lane, then takes one gradient step."""
     key_next, key_window = jax.random.split(jax.random.wrap_key_data(state.key))
     player = follower(config, game)
-    epsilon = experience.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
+    epsilon = schedules.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
 
     def decide(position: Any, uniform: Array) -> experience.Decision:
         """ε-greedy; one number decides whether to experiment and, if so, also with what."""
@@ -200,38 +182,31 @@ def update(
         action = rollout.choose(game, player.pick(scripts, choice), position, uniform[1])
         return experience.Decision(choice, action, Memo(inputs, values.max()))
 
-    worth = rewards.parse(config.rewards, game)
-    window = experience.live(
-        *(game, decide, opponents, worth, state.lanes, state.pending, key_window),
+    played = experience.gather(
+        *(game, decide, opponents, rewards.parse(config.rewards, game), state.lanes, state.pending, key_window),
         num_turns=config.window,
         discount=config.discount,
         steps=config.steps,
     )
     (loss_now, error), gradient = jax.value_and_grad(loss, argnums=1, has_aux=True)(
-        player.net, state.params, window.lived, window.known
+        player.net, state.params, played.transitions, played.known
     )
-    rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
-    params, momentum = optimizers.step(config.optimizer, state.params, state.momentum, gradient, rate=rate)
+    rate = schedules.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
+    params, optimizer_state = optimizers.step(
+        config.optimizer, state.params, state.optimizer_state, gradient, rate=rate
+    )
     state = TrainState(
         params=params,
-        momentum=momentum,
-        lanes=window.lanes,
-        pending=window.pending,
+        optimizer_state=optimizer_state,
+        lanes=played.lanes,
+        pending=played.pending,
         key=jax.random.key_data(key_next),
-        games=state.games + window.games,
+        games=state.games + played.games,
         updates=state.updates + 1,
     )
     return state, {"loss": loss_now, "td_error": error, "epsilon": epsilon}
 
 
-def loss(net: QNet, params: Any, lived: experience.Transition, known: Array) -> tuple[Array, Array]:
-    """½ (r + γ max_j Q(s', j) − Q(s, k))², its mean over what is known, and the root of the mean squared error.
-
-    What comes next was valued as it was played, by the very net that learns now.
-    """
-    flat = jax.tree.map(lambda leaf: leaf.reshape(known.size, *leaf.shape[2:]), lived)
-    values = jax.vmap(net.values, (None, 0))(params, flat.memo.inputs)  # [N, S]
-    chosen = jnp.arange(values.shape[1], dtype=jnp.int32)[None] == flat.choice[:, None]
-    error = flat.reward + flat.discount * flat.after.value - jnp.where(chosen, values, 0.0).sum(1)
-    mean = jnp.where(known.ravel(), error**2, 0.0).sum() / jnp.maximum(known.sum(), 1).astype(jnp.float32)
-    return 0.5 * mean, jnp.sqrt(mean)
+def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
+    """The greedy player of what was learned."""
+    return Policy(follower(config, game), state.params)

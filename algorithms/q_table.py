@@ -2,7 +2,7 @@
 
     Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a))
 
-with s' the same player's next decision and r all that befell it until then (Watkins 1989; derakhshan2010, section 2.8).
+with s' the same player's next decision and r all that it got until then (Watkins 1989; derakhshan2010, section 2.8).
 All learners share one table.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from jax import Array
 
 from algorithms import tabular
-from algorithms.learning import experience, rewards
+from algorithms.learning import rewards, schedules, settings
 from algorithms.tabular import hash_table
 from algorithms.tabular.hash_table import Table
 from boardrl import options
@@ -38,60 +38,19 @@ class Config:
         "", "players that take a seat each, like random,random; empty: all seats play by the table"
     )
     learners: int = setting(0, "seats that learn, of those that play by the table; 0: all of them")
-    encoding: str = setting(tabular.STATE, "what a decision is known by: state, or one of the game's action_encodings")
-    joint: bool = setting(True, "what it says of all actions is one key; false: each action's part is a key of its own")
-    among: str = setting("", "a scripted player of the game whose possible actions alone are considered; empty: all")
+    encoding: str = setting(tabular.STATE, "what a decision is keyed by: state, or one of the game's action_encodings")
+    joint: bool = setting(True, "one key for the encodings of all actions; false: one key for each action")
+    among: str = setting("", "a scripted player; actions that it rules out are not considered; empty: all legal ones")
     entries: int = setting(1 << 18, "size of the table, a power of 2")
-    rewards: str = setting("points=1", "what each event is worth, like win=1,lose=-1")
+    rewards: str = setting("points=1", "reward of each event, like win=1,lose=-1")
     exclusive: bool = setting(False, "of the rewards that one step brings, only the first of the list counts")
-    discount: float = setting(1.0, "gamma: what the value of a player's next decision counts")
-    learning_rate: float = setting(0.1, "alpha at the start")
-    learning_rate_end: float = setting(0.1, "the same at the end of a straight line")
-    epsilon: float = setting(1.0, "share of decisions that are random, at the start; 1: all, 0: none")
-    epsilon_end: float = setting(1.0, "the same at the end of a straight line")
-    epsilon_games: int = setting(0, "games until then; 0: all of --games")
-    games_per_update: int = setting(1024, "games played by one state of the table, before it learns from them")
-
-
-PRESETS: dict[str, dict[str, Any]] = {
-    # Generation 81 of derakhshan2010, in which not to be hit is worth 0. It plays at random while it learns; that the
-    # other seats do the same and do not learn is our reading.
-    "derakhshan2010": {
-        "games": 200_000,
-        "learners": 1,
-        "encoding": "derakhshan",
-        "joint": True,
-        "among": "random",
-        "entries": 1 << 19,
-        "rewards": "lost=-0.12,knock=0.73,near_enemy=-0.15,safe_zone=0.67,goal=0.48,star=0.6,globe=0.09",
-        "discount": 0.34,
-        "learning_rate": 0.41,
-        "learning_rate_end": 0.41,
-        "epsilon": 1.0,
-        "epsilon_end": 1.0,
-        "games_per_update": 1000,
-    },
-    # Durocher's tables as szurkowski2021 describes them, one for each piece: a move is of one kind, the first that fits
-    # of those in the order of `durocher` (which is ours), and has the reward of that kind.
-    "szurkowski2021": {
-        "games": 100,
-        "opponents": "random,random,random",
-        "learners": 1,
-        "encoding": "durocher_by_piece",
-        "joint": False,
-        "among": "random(prefer_release=true)",
-        "entries": 256,
-        "rewards": "release=0.25,goal=0.9,overshoot=0,knock=0.5,star_jump=0.5,globe_on_way=0.4,goal_zone=0.4,"
-        "blockade=0.2,moved=0.0001",
-        "exclusive": True,
-        "discount": 0.6,
-        "learning_rate": 0.4,
-        "learning_rate_end": 0.4,
-        "epsilon": 0.0,
-        "epsilon_end": 0.0,
-        "games_per_update": 1,
-    },
-}
+    discount: float = setting(1.0, "gamma, per decision of the same player")
+    learning_rate: float = setting(0.1, "learning rate alpha at the start")
+    learning_rate_end: float = setting(0.1, "the same at the end of linear annealing")
+    epsilon: float = setting(1.0, "probability of a random action, at the start")
+    epsilon_end: float = setting(1.0, "the same at the end of linear annealing")
+    epsilon_games: int = setting(0, "games over which epsilon is annealed; 0: all of --games")
+    games_per_update: int = setting(1024, "games played with an unchanged table before it learns from them")
 
 
 class TrainState(NamedTuple):
@@ -103,12 +62,8 @@ class TrainState(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    experience.check_settings(
-        config,
-        game,
-        shares=("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end"),
-        counts=("games", "games_per_update"),
-    )
+    fractions = ("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end")
+    settings.check(config, game, fractions=fractions, counts=("games", "games_per_update"))
     if config.entries < 2 or config.entries & (config.entries - 1) or config.entries > 1 << 30:
         raise UserError(f"--entries={config.entries} is no size of a table; expected a power of 2 from 2 to {1 << 30}")
     seats = game.spec.num_players - len(options.split(config.opponents))
@@ -152,34 +107,34 @@ def update(
     worth = rewards.parse(config.rewards, game)
     kernel = tabular.kernel(coding(config, game), list(worth), opponents)
     done = int(state.games)
-    epsilon = experience.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
-    rate = experience.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
+    epsilon = schedules.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
+    rate = schedules.annealed(config.learning_rate, config.learning_rate_end, state.games, config.games)
     seats = game.spec.num_players - len(opponents)
     plays = tabular.Plays(config.learners or seats, len(opponents), float(epsilon), config.exclusive)
     high, low = (int(word) for word in np.asarray(state.key))
-    numbers = experience.numbers(done, config.games_per_update, config.games)
+    numbers = schedules.game_numbers(done, config.games_per_update, config.games)
     frozen = Table(*map(np.asarray, state.table))  # by which is played, while the copy learns
     table = Table(*map(np.array, frozen))
     used, room = int((table.counts != hash_table.FREE).sum()), hash_table.room(config.entries)
-    was_full, lessons, squares = used >= room, 0, 0.0
+    was_full, transitions, squares = used >= room, 0, 0.0
     for page in kernel.play(frozen, numbers, worth=worth, plays=plays, seed=high << 32 | low):
         used, errors = kernel.module.learn(
-            page.lessons, float(rate), config.discount, tuple(table), tuple(page.book), used, room
+            page.num_transitions, float(rate), config.discount, tuple(table), tuple(page.book), used, room
         )
         if used < 0 and was_full:
             raise Exhausted(
                 f"the table of {config.entries:,} entries is full after {done:,} games ({room:,} may be taken); "
                 f"start a new run with --entries={2 * config.entries} or a coarser encoding to learn more"
             )
-        lessons, squares = lessons + page.lessons, squares + errors
+        transitions, squares = transitions + page.num_transitions, squares + errors
         if used < 0:
             used = room
             break
     metrics = {
-        "loss": 0.5 * squares / max(lessons, 1),
+        "loss": 0.5 * squares / max(transitions, 1),
         "load": used / config.entries,
         "known": used,
-        "lessons": lessons,
+        "transitions": transitions,
         "epsilon": epsilon,
     }
     games, updates = jnp.int32(numbers.stop), state.updates + 1

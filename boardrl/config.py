@@ -16,9 +16,20 @@ ConfigType = TypeVar("ConfigType")
 MOST_SHOWN = 60  # characters of a stored value in a message
 
 
-def setting(default: Any, help: str) -> Any:
-    """A dataclass field that becomes a flag."""
-    return dataclasses.field(default=default, metadata={"help": help})
+def setting(default: Any, help: str, *, formerly: str = "") -> Any:
+    """A dataclass field that becomes a flag.
+
+    Args:
+      formerly: its name in stored settings of earlier versions.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "formerly": formerly})
+
+
+def renamed(config: type, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings under today's names."""
+    fields = dataclasses.fields(config)
+    now = {field.metadata["formerly"]: field.name for field in fields if field.metadata.get("formerly")}
+    return {name if now.get(name, name) in stored else now.get(name, name): value for name, value in stored.items()}
 
 
 def define(config: type, values: flags.FlagValues, defaults: Mapping[str, Any] | None = None) -> None:
@@ -44,12 +55,14 @@ def from_flags(config: type[ConfigType], values: flags.FlagValues) -> ConfigType
 def from_dict(config: type[ConfigType], stored: Mapping[str, Any], *, written_by: str = "") -> ConfigType:
     """The dataclass of a config.json, with values checked against the types of the fields.
 
-    A missing setting was added after the file was written, and gets its default.
+    A missing setting was added after the file was written, and gets its default. A setting that was renamed since is
+    read under its former name.
 
     Args:
       written_by: the version that wrote the file, for the message about unknown settings.
     """
     known = {option.name: option for option in options.of_dataclass(config)}
+    stored = renamed(config, stored)
     if odd := sorted(set(stored) - set(known)):
         then = f"; {written_by} wrote them: use that version" if written_by else ""
         shown = ", ".join(odd)[:MOST_SHOWN]

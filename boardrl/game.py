@@ -66,6 +66,7 @@ class Game(Protocol[State]):
         event_causes    {name: "own" or "decisions"}, for events that only the player's own decisions bring, or those
                         of all players but never the dice, so that they need not be looked for elsewhere
         defaults        {algorithm: {field: value}}, settings that suit this game, on top of a `preset` if they name one
+        presets         {algorithm: {name: {setting: value}}}, settings of papers for `--preset` (boardrl.presets)
         printed         {opponent: {whose: share}}, win rates of papers' learned players to hold a new one against
         settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
                         cheaper to be told which it is; elsewhere they may return anything

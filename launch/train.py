@@ -23,7 +23,7 @@ from typing import Any
 
 import jax
 
-from boardrl import options, registry, trust
+from boardrl import options, presets, registry, trust
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -47,7 +47,9 @@ MAY_CHANGE = ("games", "checkpoint_every", "keep_checkpoints")
 class TrainConfig:
     game: str = setting("", f"what is played, with its options; known: {', '.join(registry.names())}")
     algo: str = setting("td_lambda", f"how it is learned; known: {', '.join(registry.names(registry.ALGORITHMS))}")
-    preset: str = setting("", "a paper's settings, where the algorithm has them; empty: what suits the game")
+    preset: str = setting(
+        "", "a paper's settings, of those that the game or the algorithm has; empty: what suits the game"
+    )
     seed: int = setting(0, "decides all that is random")
     run: str = setting("", "path of the new run directory; empty: <runs_dir>/<game>-<algo>-<time>-s<seed>")
     runs_dir: str = setting(RUNS_DIR, "folder of the run directories")
@@ -80,9 +82,9 @@ def more(settings: TrainConfig) -> cli.More:
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}
         if "preset" in learning:
-            learning = algorithm.PRESETS[learning.pop("preset")] | learning
+            learning = presets.find(learning.pop("preset"), algo, game) | learning
         if settings.preset:
-            learning = choose_preset(settings, algorithm)
+            learning = presets.find(settings.preset, algo, game)
         own = {}
     sections = [
         cli.Section("evaluation, checkpoints and metrics", Schedule, schedule),
@@ -139,16 +141,6 @@ def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
             else f"train on  {resume} --games={2 * learning.games}"
         )
         print("\n".join([then, *(f"evaluate  {line}" for line in others)]))
-
-
-def choose_preset(settings: TrainConfig, algorithm: Any) -> dict[str, Any]:
-    """The settings that a paper learned by."""
-    known = getattr(algorithm, "PRESETS", {})
-    if settings.preset not in known:
-        raise UserError(
-            f"unknown preset {settings.preset!r} of {settings.algo}; known presets: {', '.join(known) or 'none'}"
-        )
-    return dict(known[settings.preset])
 
 
 def open_run(settings: TrainConfig, game: Game[Any], asked: Mapping[str, Any]) -> runs.Run:

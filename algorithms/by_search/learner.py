@@ -1,4 +1,4 @@
-"""What learners by search share: settings, state, and how lessons become parameters and players."""
+"""What learners by search share: settings, state, the gradient step towards regression targets, and players."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 from jax import Array
 
 from algorithms.by_search import targets
-from algorithms.by_search.targets import Lesson
-from algorithms.learning import experience
+from algorithms.by_search.targets import RegressionTarget
+from algorithms.learning import optimizers, schedules, settings
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -29,7 +29,10 @@ from search.player import SearchPlayer
 from search.pool import Pool
 from search.searcher import Searcher
 
-FEATURES_RATE, NET_RATE = 1.0, 0.003  # step sizes: few weights of shares of a board, or many of a net
+FEATURES_RATE, NET_RATE = 1.0, 0.003  # learning rates: few weights of shares of a board, or many of a net
+
+
+RENAMED_LEAVES = {"optimizer_state": "momentum"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,29 +40,29 @@ class Config:
     """Settings of every learner by search."""
 
     games: int = setting(6000, "train until this many games have ended")
-    opponents: str = setting("", "must be empty: the search has no opponents but itself")
-    searcher: str = setting("", "who searches; empty: negascout, with dice expectimax, for more players maxn")
-    depth: int = setting(3, "turns looked ahead")
+    opponents: str = setting("", "must be empty: the search plays against itself")
+    searcher: str = setting("", "empty: negascout; expectimax in games with dice; maxn for more than two players")
+    depth: int = setting(3, "search depth in turns")
     kilobytes: int = setting(1024, "memory of each searcher")
     evaluator: Literal["features", "net"] | None = setting(
-        None, "what is learned: features or net; none: features where the game has some"
+        None, "what is learned: features (linear weights) or net; none: features where the game has some"
     )
-    features: str = setting("", "which set of the game's features is weighed; empty: its first")
-    hidden: tuple[int, ...] = setting((32,), "hidden layers of a net")
-    activation: nets.Activation = setting("tanh", "between the layers of a net")
-    learning_rate: float | None = setting(None, f"step size; none: {FEATURES_RATE} for features, {NET_RATE} for a net")
-    falling: bool = setting(True, "let the step size fall to 0 over the training")
-    optimizer: targets.Optimizer = setting("adam", "adam, or sgd for plain steps")
-    batch: int = setting(40, "games between two steps")
-    averaged: float = setting(
-        0.5, "over which last share of the training what plays is averaged; 0: as it is at the end"
+    features: str = setting("", "which of the game's feature sets; empty: the first")
+    hidden: tuple[int, ...] = setting((32,), "units of the hidden layers of a net")
+    activation: nets.Activation = setting("tanh", "activation function of the hidden layers")
+    learning_rate: float | None = setting(
+        None, f"learning rate; none: {FEATURES_RATE} for features, {NET_RATE} for a net"
     )
+    anneal_learning_rate: bool = setting(True, "lower the learning rate linearly to 0 over --games", formerly="falling")
+    optimizer: optimizers.Optimizer = setting("adam", "adam, or plain sgd")
+    batch: int = setting(40, "games between two gradient steps")
+    averaged: float = setting(0.5, "final fraction of training over which the weights that play are averaged")
 
 
 class TrainState(NamedTuple):
     params: Any  # that search in training
     average: Any  # of those, that plays in matches
-    momentum: Any  # of the optimizer
+    optimizer_state: Any
     key: Array  # raw key data: with a game's number it decides all that is random in it
     games: Array  # [] int32: so far
     updates: Array  # [] int32
@@ -67,21 +70,17 @@ class TrainState(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    for name, least in {"games": 1, "batch": 1, "depth": 1, "kilobytes": 1}.items():
-        if getattr(config, name) < least:
-            raise UserError(f"--{name}={getattr(config, name)} is too small: expected at least {least}")
+    settings.check_counts(config, ("games", "batch", "depth", "kilobytes"))
     if config.learning_rate is not None and not config.learning_rate > 0:
         raise UserError(f"--learning_rate={config.learning_rate} learns nothing: expected more than 0")
-    if not 0 <= config.averaged <= 1:
-        raise UserError(f"--averaged={config.averaged} is out of range: expected 0 to 1")
+    settings.check_fractions(config, ("averaged",))
     if config.opponents:
         raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
     if config.evaluator == "features" and not hasattr(game, "features"):
         raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
     if config.features:
         linear.find(game, config.features)
-    if min(config.hidden, default=1) < 1:
-        raise UserError(f"--hidden={'+'.join(map(str, config.hidden))} has a layer without units: expected like 64+64")
+    settings.check_hidden(config.hidden)
     name = searcher_of(config, game)
     searchers.refuse(name, game)
 
@@ -109,38 +108,37 @@ def value_of(config: Config, game: Game[Any]) -> Linear | nets.ValueNet:
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     key_value, key_play = jax.random.split(key)
     params = value_of(config, game).init(key_value)
-    momentum = targets.transformation(config.optimizer).init(params)
-    return TrainState(params, params, momentum, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
+    optimizer_state = optimizers.init(config.optimizer, params)
+    return TrainState(params, params, optimizer_state, jax.random.key_data(key_play), jnp.int32(0), jnp.int32(0))
 
 
 def update(
     config: Config,
     game: Game[Any],
     state: TrainState,
-    teach: Callable[[Searcher, np.random.Generator], list[Lesson]],
+    find_targets: Callable[[Searcher, np.random.Generator], list[RegressionTarget]],
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Has a batch of games taught with parameters that stay as they are, then takes one step along all lessons."""
+    """Finds the regression targets of a batch of games with fixed parameters, then takes one gradient step on them."""
     pool = _pool(config, game)
     params, key, first = jax.device_get((state.params, state.key, state.games))
     pool.load(params)
 
-    def one(searcher: Searcher, number: int) -> list[Lesson]:
-        return teach(searcher, np.random.default_rng([*key.tolist(), number]))
+    def one(searcher: Searcher, number: int) -> list[RegressionTarget]:
+        return find_targets(searcher, np.random.default_rng([*key.tolist(), number]))
 
-    numbers = experience.numbers(int(first), config.batch, config.games)
-    taught = pool.map(one, numbers)
-    lessons = list(itertools.chain.from_iterable(taught))
+    numbers = schedules.game_numbers(int(first), config.batch, config.games)
+    wanted = list(itertools.chain.from_iterable(pool.map(one, numbers)))
     value = value_of(config, game)
     rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
-    if config.falling:
+    if config.anneal_learning_rate:
         rate *= max(1 - int(first) / config.games, 0.0)
-    batch = targets.batch_of(pool.searchers[0].facet, lessons)
-    new_params, momentum, metrics = targets.step(
-        value, config.optimizer, state.params, state.momentum, batch, jnp.float32(rate)
+    batch = targets.batch_of(pool.searchers[0].facet, wanted)
+    new_params, optimizer_state, metrics = targets.step(
+        value, config.optimizer, state.params, state.optimizer_state, batch, jnp.float32(rate)
     )
     average = targets.mean_with(state.average, new_params, jnp.float32(num_averaged(config, int(first))))
-    after = TrainState(new_params, average, momentum, state.key, state.games + len(numbers), state.updates + 1)
-    return after, {**metrics, "lessons": jnp.float32(len(lessons))}
+    after = TrainState(new_params, average, optimizer_state, state.key, state.games + len(numbers), state.updates + 1)
+    return after, {**metrics, "targets": jnp.float32(len(wanted))}
 
 
 def games_per_update(config: Config) -> int:

@@ -1,4 +1,4 @@
-"""Games that a search plays against itself, and what it thought at every decision."""
+"""Self-play of a search: games, and the searched value and leaves of every decision."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from search.searcher import Searcher
 
 
 class Decision(NamedTuple):
-    """What was found where a seat was to move."""
+    """A decision of a seat, as searched."""
 
     seat: int
     row: np.ndarray
     value: np.ndarray  # [P] float64: searched
-    leaves: list[Leaf]  # that the value rests on
-    explored: bool  # whether another move than the best was made
+    leaves: list[Leaf]  # that the value is backed up from
+    explored: bool  # whether a random move was made in place of the best
 
 
-class Played(NamedTuple):
+class SelfPlayGame(NamedTuple):
     decisions: list[Decision]
     returns: np.ndarray  # [P] float32
 
 
-def play(searcher: Searcher, rng: np.random.Generator, *, opening: int, epsilon: float) -> Played:
+def play(searcher: Searcher, rng: np.random.Generator, *, opening: int, epsilon: float) -> SelfPlayGame:
     """One game.
 
     Args:
-      opening: at most how many steps are made at random before the search begins: any number up to it is as likely.
-      epsilon: how often a move is made at random later.
+      opening: the most random steps before the search begins; their number is drawn uniformly.
+      epsilon: probability of a random move after that.
     """
     facet, spec, work = searcher.facet, searcher.game.spec, searcher.memory.work
     row, steps = facet.rows(), 0
@@ -51,27 +51,27 @@ def play(searcher: Searcher, rng: np.random.Generator, *, opening: int, epsilon:
         steps += 1
     returns = np.zeros(spec.num_players, np.float32)
     facet.returns(row, returns, work)
-    return Played(decisions, returns)
+    return SelfPlayGame(decisions, returns)
 
 
 def any_successor(searcher: Searcher, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """What any move leads to, all of them as likely."""
+    """The position after a random move."""
     rows = searcher.memory.rows
     return rows[1 + rng.integers(searcher.facet.successors(row, rows[1:], searcher.memory.work))].copy()
 
 
 def random_position(searcher: Searcher, rng: np.random.Generator) -> np.ndarray:
-    """A position in which somebody is to move: any of a game played at random."""
+    """A decision drawn from a game of random moves."""
     facet, work = searcher.facet, searcher.memory.work
     while True:
         row = facet.rows()
-        met: list[np.ndarray] = []
+        decisions: list[np.ndarray] = []
         facet.init(row)
-        while (who := int(facet.actor(row, work))) != TERMINAL and len(met) < facet.game.spec.max_steps:
+        while (who := int(facet.actor(row, work))) != TERMINAL and len(decisions) < facet.game.spec.max_steps:
             if who >= 0:
-                met.append(row)
+                decisions.append(row)
                 row = any_successor(searcher, row, rng)
             else:
                 row = random_step.step(facet, row, rng)
-        if met:
-            return met[rng.integers(len(met))]
+        if decisions:
+            return decisions[rng.integers(len(decisions))]

@@ -1,43 +1,43 @@
-"""What a search teaches: values that should be others, as arrays, and one step of an evaluator's parameters."""
+"""Regression targets from a search, as arrays, and one gradient step of an evaluator towards them."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax import Array
 
+from algorithms.learning import optimizers
+from algorithms.learning.optimizers import Optimizer
 from boardrl import host
 from boardrl.game import TERMINAL
 from boardrl.play.policy import Value
 from search.principal_variation import Leaf
 from search.searcher import Searcher
 
-Optimizer = Literal["adam", "sgd"]
 LEAST_PADDING = 256  # lengths are padded to powers of two from here on, so that few are compiled
 
 
-class Lesson(NamedTuple):
-    """A value that should be another: that which rests on some leaves, to a seat."""
+class RegressionTarget(NamedTuple):
+    """A regression target for the value to a seat that is backed up from some leaves."""
 
     seat: int
     leaves: Sequence[Leaf]
-    value: float  # as it is
-    target: float  # as it should be
+    value: float  # as searched
+    target: float  # what it should be
 
 
 class Batch(NamedTuple):
-    """L leaves of N lessons, both padded."""
+    """N regression targets and their L leaves, both padded."""
 
     states: Any  # [L]
     seat: Array  # [L] int32: whose value is meant
-    share: Array  # [L] float32: of the leaf in its lesson; 0 for padding
-    lesson: Array  # [L] int32
+    share: Array  # [L] float32: weight of the leaf in its value; 0 for padding
+    owner: Array  # [L] int32: the regression target that the leaf belongs to
     result: Array  # [L] float32: what the seat has got where the game is over
     over: Array  # [L] bool
     target: Array  # [N] float32
@@ -45,45 +45,47 @@ class Batch(NamedTuple):
     counts: Array  # [N] bool: not padding
 
 
-def towards(searcher: Searcher, row: np.ndarray, value: np.ndarray) -> list[Lesson]:
-    """A position should be worth [P] values, to each seat as it sees it.
+def towards(searcher: Searcher, row: np.ndarray, value: np.ndarray) -> list[RegressionTarget]:
+    """The targets of one position: [P] values, to each seat as it sees the position.
 
-    To one seat alone it would not do: a value that says that all is well to whoever looks agrees with itself.
+    All seats, as an evaluator that says the same to whoever looks could fit the targets of one seat alone.
     """
     now = searcher.evaluate(row)
-    return [Lesson(seat, [Leaf(row, 1.0)], float(now[seat]), float(value[seat])) for seat in range(len(value))]
+    return [
+        RegressionTarget(seat, [Leaf(row, 1.0)], float(now[seat]), float(value[seat])) for seat in range(len(value))
+    ]
 
 
-def batch_of(facet: host.Facet, lessons: Sequence[Lesson]) -> Batch:
-    """Lessons as arrays."""
-    owners = [number for number, lesson in enumerate(lessons) for _ in lesson.leaves]
-    found = [leaf for lesson in lessons for leaf in lesson.leaves]
-    length, count = _padded(len(found)), _padded(len(lessons))
+def batch_of(facet: host.Facet, wanted: Sequence[RegressionTarget]) -> Batch:
+    """Regression targets as arrays."""
+    owners = [number for number, one in enumerate(wanted) for _ in one.leaves]
+    found = [leaf for one in wanted for leaf in one.leaves]
+    length, count = _padded(len(found)), _padded(len(wanted))
     rows = facet.rows(length)
     facet.init(rows[0])
-    rows[:] = rows[0]  # a state like any other
+    rows[:] = rows[0]  # padding is a valid state
     work, returns = facet.work(), np.zeros(facet.game.spec.num_players, np.float32)
     seat, share, over, result = (np.zeros(length, kind) for kind in (np.int32, np.float32, np.bool_, np.float32))
     for place, (leaf, owner) in enumerate(zip(found, owners, strict=True)):
-        rows[place], seat[place], share[place] = leaf.row, lessons[owner].seat, leaf.share
+        rows[place], seat[place], share[place] = leaf.row, wanted[owner].seat, leaf.share
         over[place] = facet.actor(leaf.row, work) == TERMINAL
         if over[place]:
             facet.returns(leaf.row, returns, work)
             result[place] = returns[seat[place]]
     numbers = np.zeros((2, count), np.float32)
-    numbers[:, : len(lessons)] = [[lesson.target for lesson in lessons], [lesson.value for lesson in lessons]]
-    parts: dict[str, Any] = {
+    numbers[:, : len(wanted)] = [[one.target for one in wanted], [one.value for one in wanted]]
+    arrays: dict[str, Any] = {
         "states": facet.state(rows),
         "seat": seat,
         "share": share,
-        "lesson": np.pad(np.array(owners, np.int32), (0, length - len(owners))),
+        "owner": np.pad(np.array(owners, np.int32), (0, length - len(owners))),
         "result": result,
         "over": over,
         "target": numbers[0],
         "value": numbers[1],
-        "counts": np.arange(count) < len(lessons),
+        "counts": np.arange(count) < len(wanted),
     }
-    return Batch(**parts)
+    return Batch(**arrays)
 
 
 def _padded(count: int) -> int:
@@ -97,7 +99,7 @@ def loss(value: Value, params: Any, batch: Batch) -> tuple[Array, dict[str, Arra
     """
     said = jax.vmap(lambda state, seat: value(params, state, seat)[seat])(batch.states, batch.seat)
     worth = batch.share * jnp.where(batch.over, batch.result, said)
-    values = jax.ops.segment_sum(worth, batch.lesson, batch.target.shape[0])
+    values = jax.ops.segment_sum(worth, batch.owner, batch.target.shape[0])
     number = jnp.maximum(batch.counts.sum(), 1).astype(jnp.float32)
     squared = jnp.where(batch.counts, (batch.target - values) ** 2, 0.0)
     strays = jnp.where(batch.counts, jnp.abs(values - batch.value), 0.0)
@@ -107,20 +109,15 @@ def loss(value: Value, params: Any, batch: Batch) -> tuple[Array, dict[str, Arra
 
 @functools.partial(jax.jit, static_argnames=("value", "optimizer"))
 def step(
-    value: Value, optimizer: Optimizer, params: Any, momentum: Any, batch: Batch, rate: Array
+    value: Value, optimizer: Optimizer, params: Any, optimizer_state: Any, batch: Batch, rate: Array
 ) -> tuple[Any, Any, dict[str, Array]]:
-    """Parameters and the optimizer's memory after one step, and metrics."""
+    """Parameters and optimizer state after one step, and metrics."""
     gradient, metrics = jax.grad(loss, argnums=1, has_aux=True)(value, params, batch)
-    with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = transformation(optimizer).update(gradient, momentum)
-    return jax.tree.map(lambda p, d: p - rate * d, params, direction), momentum, metrics
+    params, optimizer_state = optimizers.step(optimizer, params, optimizer_state, gradient, rate=rate)
+    return params, optimizer_state, metrics
 
 
 @jax.jit
 def mean_with(mean: Any, one_more: Any, count: Array) -> Any:
     """The mean of `count` parameters, of which the last is one more; of 1 it is that one, to the bit."""
     return jax.tree.map(lambda old, new: (1 - 1 / count) * old + new / count, mean, one_more)
-
-
-def transformation(optimizer: Optimizer) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if optimizer == "adam" else optax.identity()

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from algorithms.genomes import match_kernel
+from algorithms.learning import seats
 from boardrl import host
 from boardrl.game import Game, acting, settling
 from boardrl.lowering.ir import LoweringError
@@ -102,7 +102,7 @@ def _compile(game: Any, apply: Any, shapes: Any, structure: Any, opponents: tupl
     functions = {
         "considered": Function(getattr(apply, "considered", game.legal), [row]),
         "decide": Function(lambda some, state: apply(some[0], state), [Argument("params", example), row]),
-        "rival": Function(_rivals(game, opponents), [row, Argument("number", jnp.int32(0))]),
+        "rival": Function(seats.opponent_logits(game, opponents), [row, Argument("number", jnp.int32(0))]),
         "settle": Function(settling(game), [row, move]),
         "act": Function(acting(game), [row, move]),
     }
@@ -115,18 +115,6 @@ def _compile(game: Any, apply: Any, shapes: Any, structure: Any, opponents: tupl
         return None
     module = host.specialise(match_kernel, facet, slots={"algorithms.genomes.match_slots": part})
     return _Compiled(module, lambda params: layouts["decide"][0].pack((params, np.zeros(1, np.float32))))
-
-
-def _rivals(game: Game[Any], opponents: tuple[Any, ...]) -> Callable[[Any, Array], Array]:
-    """(state, number) -> [A] logits of that opponent."""
-
-    def logits(state: Any, number: Array) -> Array:
-        found = jnp.zeros(game.spec.num_actions, jnp.float32)
-        for index, apply in enumerate(opponents):
-            found = jnp.where(number == index, apply((), state).astype(jnp.float32), found)
-        return found
-
-    return logits
 
 
 def _play_in_jax(

@@ -18,6 +18,7 @@ from algorithms import q_table
 from algorithms.genomes.genome import Expressed, Genes
 from algorithms.learning import rewards
 from algorithms.tabular.hash_table import Table
+from boardrl import presets
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
@@ -40,19 +41,19 @@ class RewardRecipe:
     learners: int = setting(0, "seats that learn while a child is trained; 0: as the preset has it")
 
     def check(self, game: Game[Any]) -> None:
-        if self.preset and self.preset not in q_table.PRESETS:
+        if self.preset and self.preset not in (known := presets.of_game("q_table", game)):
             raise UserError(
-                f"unknown preset {self.preset!r} of genome 'reward_recipe'; known: {', '.join(q_table.PRESETS)}"
+                f"unknown preset {self.preset!r} of genome 'reward_recipe'; known: {', '.join(known) or 'none'}"
             )
         for name in ("training_games", "learners"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name}={getattr(self, name)} of genome 'reward_recipe': expected at least 1")
-        known = rewards.events(game)
+        rewarded = rewards.events(game)
         for event in self._events(game):
-            if event.lstrip(PUNISHMENT + EITHER) not in known:
+            if event.lstrip(PUNISHMENT + EITHER) not in rewarded:
                 raise UserError(
                     f"unknown event {event!r} of genome 'reward_recipe'; {game.spec.name} can reward "
-                    f"{', '.join(known)}, with '-' before a name for a punishment"
+                    f"{', '.join(rewarded)}, with '-' before a name for a punishment"
                 )
         genes = self.genes(game)
         q_table.check(self._config(game, (genes.low + genes.high) / 2), game)
@@ -107,7 +108,7 @@ class RewardRecipe:
             "learners": self.learners,
         }
         return q_table.Config(
-            **q_table.PRESETS.get(self.preset, {})
+            **presets.of_game("q_table", game).get(self.preset, {})
             | {name: value for name, value in own.items() if value}
             | {"rewards": worth, "discount": discount, "learning_rate": rate, "learning_rate_end": rate}
         )

@@ -1,1 +1,1 @@
-"""What several learners share: experience, returns, traces, replay, rewards, optimizers."""
+"""What several learners share: play recorded for learning, returns, traces, replay, rewards, optimizers, settings."""

@@ -1,4 +1,4 @@
-"""Gradient steps of learners: Adam's, or plain ones."""
+"""Optimizers: Adam, or plain gradient descent (SGD) with or without momentum."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from jax import Array
 Optimizer = Literal["adam", "sgd"]
 
 
-def init(optimizer: Optimizer, params: Any, *, keep: float = 0.0) -> Any:
-    """What the optimizer remembers, before the first step."""
-    return _transformation(optimizer, keep).init(params)
+def init(optimizer: Optimizer, params: Any, *, momentum: float = 0.0) -> Any:
+    """The optimizer's state before the first step."""
+    return _transformation(optimizer, momentum).init(params)
 
 
 def step(
-    optimizer: Optimizer, params: Any, momentum: Any, gradient: Any, *, rate: Array, keep: float = 0.0
+    optimizer: Optimizer, params: Any, state: Any, gradient: Any, *, rate: Array, momentum: float = 0.0
 ) -> tuple[Any, Any]:
-    """(params, momentum) after a step θ ← θ − rate · d, with d the gradient or what Adam makes of it.
+    """(params, state) after a step θ ← θ − rate · d, with d the gradient or what Adam makes of it.
 
     Args:
-      keep: share of the d before that is added to a plain one.
+      momentum: of SGD: d ← gradient + momentum · d.
     """
     with jax.numpy_dtype_promotion("standard"):  # optax raises a float to the power of its integer count
-        direction, momentum = _transformation(optimizer, keep).update(gradient, momentum)
-    return jax.tree.map(lambda p, d: p - rate * d, params, direction), momentum
+        direction, state = _transformation(optimizer, momentum).update(gradient, state)
+    return jax.tree.map(lambda p, d: p - rate * d, params, direction), state
 
 
-def _transformation(optimizer: Optimizer, keep: float) -> optax.GradientTransformation:
+def _transformation(optimizer: Optimizer, momentum: float) -> optax.GradientTransformation:
     if optimizer == "adam":
         return optax.scale_by_adam()
-    return optax.trace(keep) if keep else optax.identity()
+    return optax.trace(momentum) if momentum else optax.identity()

@@ -1,4 +1,4 @@
-"""Networks for the values of actions, and the player that takes the best."""
+"""Action-value networks, and the player that is greedy on them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from algorithms.learning.transitions import Transition
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -23,13 +24,13 @@ Output = Literal["linear", "relu"]
 
 @dataclasses.dataclass(frozen=True)
 class QNet:
-    """A net that says what each action is worth to the player who acts.
+    """A net Q(s, a) of the value of each action to the actor.
 
     It is shown one of
         observe            the state as the player sees it; the net has one output for each action
         an encoding        the same with one of the game's `encodings`
         afterstate         for each action, the state that it leads to, as the player sees it; one output
-        an action encoding   for each action, what one of the game's `action_encodings` says of it; one output
+        an action encoding   for each action, its encoding by one of the game's `action_encodings`; one output
     """
 
     game: Game[Any]
@@ -77,8 +78,8 @@ class QNet:
             after = jax.lax.optimization_barrier(afterstates(game, state))
             return jax.vmap(self._state_net.inputs, (0, None))(after, player)
         if self.by_action:
-            rows = game.action_encodings[self.inputs](game, state)  # type: ignore[attr-defined]
-            return rows.reshape(rows.shape[0], -1).astype(jnp.float32)
+            encoded = game.action_encodings[self.inputs](game, state)  # type: ignore[attr-defined]
+            return encoded.reshape(encoded.shape[0], -1).astype(jnp.float32)
         return self._state_net.inputs(state, player)
 
     def values(self, params: Any, shown: Array | Sparse) -> Array:
@@ -109,8 +110,8 @@ class QNet:
             return self._state_net.shaped(inputs)
         if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
             return inputs
-        rows = jax.eval_shape(lambda: self.game.action_encodings[self.inputs](self.game, self.game.init()))  # type: ignore[attr-defined]
-        return inputs.reshape(rows.shape[1:])
+        encoded = jax.eval_shape(lambda: self.game.action_encodings[self.inputs](self.game, self.game.init()))  # type: ignore[attr-defined]
+        return inputs.reshape(encoded.shape[1:])
 
     @property
     def _state_net(self) -> ValueNet:
@@ -121,7 +122,7 @@ class QNet:
 
 @dataclasses.dataclass(frozen=True)
 class GreedyQ:
-    """The actions that a net values most; ties are left to chance."""
+    """The actions of highest value; ties are drawn at random."""
 
     net: QNet
 
@@ -134,3 +135,23 @@ class GreedyQ:
 def known_inputs(game: Game[Any]) -> list[str]:
     """What a net can be shown of a game."""
     return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
+
+
+def chosen_values(net: QNet, params: Any, batch: Transition) -> Array:
+    """[N] Q(s, a) of the actions taken; where actions are shown one by one, no other is computed."""
+    inputs = shown(net, batch.memo)
+    if net.by_action:
+        mine = jax.vmap(lambda one, action: jax.tree.map(lambda leaf: leaf[action][None], one))(inputs, batch.choice)
+        return batch_values(net, params, mine)[:, 0]
+    values = batch_values(net, params, inputs)
+    return jnp.where(jnp.arange(values.shape[1])[None] == batch.choice[:, None], values, 0.0).sum(1)
+
+
+def shown(net: QNet, states: Any) -> Array | Sparse:
+    """[N, ...] inputs, made once: a compiler would make them anew in each use."""
+    return jax.lax.optimization_barrier(jax.vmap(net.encode)(states))
+
+
+def batch_values(net: QNet, params: Any, inputs: Array | Sparse) -> Array:
+    """[N, A] from what `shown` gave."""
+    return jax.vmap(net.values, (None, 0))(params, inputs)

@@ -1,4 +1,4 @@
-"""λ-returns of what was played."""
+"""λ-returns: the regression targets of TD(λ)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from boardrl.values.return_scale import Scale
 
 
 class Trail(NamedTuple):
-    """What one lane saw over T slots; [B] lanes by vmap.
+    """Decisions, values and results of one lane over T slots; [B] lanes by vmap.
 
     A slot holds at most one decision and at most one end of a game, in this order.
     """

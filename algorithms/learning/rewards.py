@@ -1,7 +1,7 @@
-"""Rewards as data: named events of a game and what each is worth, like `release=0.25,knock=0.15,win=1,lose=-1`.
+"""Rewards as data: named events of a game and the reward of each, like `release=0.25,knock=0.15,win=1,lose=-1`.
 
 Every game has win, draw and lose, counted at the step that ends it, and points, which are what the step added to the
-returns. A game may offer more as `events`. Worths are data, so that trying another list compiles nothing anew.
+returns. A game may offer more as `events`. Compiled code takes rewards as arguments: new values compile nothing anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from boardrl import options, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game, one_hot
 
-Event = Callable[[Game[Any], Any, Any, Array], Array]  # (game, before, after, player) -> [] how often it befell them
+Event = Callable[[Game[Any], Any, Any, Array], Array]  # (game, before, after, player) -> [] how often it happened
 
 
 def win(game: Game[Any], before: Any, after: Any, player: Array) -> Array:
@@ -69,7 +69,7 @@ def of_step(game: Game[Any], names: Iterable[str], worth: Array, before: Any, af
 
 
 def counts(game: Game[Any], names: Iterable[str], before: Any, after: Any) -> Array:
-    """[P, E] float32: how often each event befell each player in one step."""
+    """[P, E] float32: how often each event happened to each player in one step."""
     known, seats = events(game), jnp.arange(game.spec.num_players, dtype=jnp.int32)
 
     def count(player: Array) -> Array:
@@ -91,3 +91,12 @@ def _standing(game: Game[Any], state: Any, player: Array) -> Array:
     mine = jnp.where(here, returns, 0.0).sum()
     equal = (returns == mine).sum(dtype=jnp.int32)
     return jnp.where((returns > mine).any(), 0, equal)
+
+
+def reward_unit(largest: Array) -> Array:
+    """[] what rewards are divided by before the net learns them: the largest total of a game, if that is less than 1.
+
+    The values of a fresh net differ by some tenths between actions, and much smaller rewards would be lost in them.
+    Larger ones need no division, as measured on returns of up to 10,000. Decisions do not depend on it.
+    """
+    return jnp.where(largest > 0, jnp.minimum(largest, 1.0), 1.0)

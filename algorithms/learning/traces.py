@@ -1,4 +1,4 @@
-"""Eligibility traces: what λ-returns teach, found forwards in time."""
+"""Eligibility traces: the backward view of TD(λ), with the same gradient as λ-returns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from algorithms.learning.returns import Window
 from boardrl.values import nets
 
 Loss = Literal["cross_entropy", "squared"]
+
+
+def no_traces(params: Any, num_lanes: int, num_players: int) -> Any:
+    """Traces of fresh games: zeros like the parameters, with leading axes [B, P]."""
+    return jax.tree.map(lambda leaf: jnp.zeros((num_lanes, num_players, *leaf.shape), leaf.dtype), params)
 
 
 def backward_gradient(

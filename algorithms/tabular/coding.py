@@ -1,8 +1,8 @@
 """Tables of action values over discrete encodings of (state, action), and the compiled play that fills them.
 
 An encoding is integers or truths: one of the game's `action_encodings`, f(game, state) -> [A, ...], or `state`, which
-is all that the state holds. Joined, what it says of all actions together is the key of an entry with A values; else
-every action's own row is the key of an entry with one value, which all states share in which some action looks so.
+is all that the state holds. Joint: the encodings of all actions together are the key of an entry with A values. Else
+the encoding of each action is the key of an entry with one value, shared by all states with such an action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.learning import rewards
+from algorithms.learning import rewards, seats
 from algorithms.tabular import hash_table, q_kernel
 from algorithms.tabular.hash_table import Table
 from boardrl import host, registry
@@ -27,7 +27,7 @@ from boardrl.game import Game, acting, settling
 from boardrl.host import masks
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.lower import Argument, Function, lower_module
-from boardrl.play import players
+from boardrl.play import players, rollout
 from boardrl.play.policy import Policy
 from boardrl.system import machine
 
@@ -75,9 +75,9 @@ class Coding:
     def words(self, state: Any) -> Array:
         """[K, W] uint32: the keys of the actions; truths share words, every number has its own."""
         leaves = jax.tree.leaves(self._encoded(state))
-        rows = [leaf.reshape(self.num_keys, -1) for leaf in leaves]
-        truths = [row for row in rows if row.dtype == bool]
-        numbers = [row.astype(jnp.uint32) for row in rows if row.dtype != bool]
+        arrays = [leaf.reshape(self.num_keys, -1) for leaf in leaves]
+        truths = [array for array in arrays if array.dtype == bool]
+        numbers = [array.astype(jnp.uint32) for array in arrays if array.dtype != bool]
         return jnp.concatenate([*numbers, *([_packed(jnp.concatenate(truths, 1))] if truths else [])], 1)
 
     def considered(self, state: Any) -> Array:
@@ -86,8 +86,8 @@ class Coding:
         if not self.among:
             return legal
         logits = _script(self.among, self.game)((), state)
-        liked = legal & jnp.isfinite(logits)
-        return jnp.where(liked.any(), liked, legal)
+        possible = legal & jnp.isfinite(logits)
+        return jnp.where(possible.any(), possible, legal)
 
     def values(self, table: Table, state: Any) -> Array:
         """[A] float32: Q of every action, 0 where nothing was learned."""
@@ -118,25 +118,24 @@ class Best:
 
 
 class Book(NamedTuple):
-    """What compiled play writes down: decisions of learners, and lessons, from one decision to the next of the same
-    player."""
+    """What compiled play writes down: decisions of learners, and transitions to the same player's next decision."""
 
     keys: np.ndarray  # [M, K * W] uint32
     masks: np.ndarray  # [M, MASK_WORDS] uint64: sets of actions, as boardrl.host.masks has them
     actions: np.ndarray  # [M] int32
-    rewards: np.ndarray  # [M] float32: all that befell the player up to its next decision
-    lesson_from: np.ndarray  # [M] int32
-    lesson_to: np.ndarray  # [M] int32, or END
+    rewards: np.ndarray  # [M] float32: all that the player got up to its next decision
+    transition_from: np.ndarray  # [M] int32
+    transition_to: np.ndarray  # [M] int32, or END
     seats: np.ndarray  # [M] int32
-    before: np.ndarray  # [M, WORDS] uint64: the rows of the decision
-    after: np.ndarray  # [M, WORDS] uint64: and what it led to at once
+    before: np.ndarray  # [M, WORDS] uint64: the row of the state of the decision
+    after: np.ndarray  # [M, WORDS] uint64: and of the state after it
 
 
 class Page(NamedTuple):
     """A book as far as it was written."""
 
     book: Book
-    lessons: int
+    num_transitions: int
 
 
 class Plays(NamedTuple):
@@ -166,7 +165,7 @@ class Kernel(NamedTuple):
     def play(
         self, table: Table, numbers: range, *, worth: Mapping[str, float], plays: Plays, seed: int
     ) -> Iterator[Page]:
-        """The lessons of games in the order of their numbers, played by all cores at once while they are taken in."""
+        """The transitions of games in the order of their numbers, played on all cores while earlier ones are used."""
         worths = tuple(np.array([worth[name] for name in names], np.float32) for names in self.causes)
 
         def play_block(block: range) -> list[Page]:
@@ -174,8 +173,8 @@ class Kernel(NamedTuple):
             while first < block.stop:
                 book = self._book()
                 arguments = (np.uint64(seed), *plays, worths, tuple(table), tuple(book))
-                games, _, lessons = self.module.play(first, block.stop, *arguments)
-                pages.append(Page(book, lessons))
+                games, _, num_transitions = self.module.play(first, block.stop, *arguments)
+                pages.append(Page(book, num_transitions))
                 first += games
             return pages
 
@@ -217,7 +216,7 @@ def _kernel(coding: Coding, names: tuple[str, ...], opponents: tuple[Any, ...]) 
     functions = {
         "encode": Function(lambda state: coding.words(state).reshape(-1), [row]),
         "allowed": Function(coding.considered, [row]),
-        "rival": Function(_rivals(game, opponents), [row, Argument("number", jnp.int32(0))]),
+        "rival": Function(_opponent_weights(game, opponents), [row, Argument("number", jnp.int32(0))]),
         "settle": Function(settling(game), [row, move]),
         "act": Function(acting(game), [row, move]),
         **{f"{cause}_events": Function(_events(game, some), steps) for cause, some in causes._asdict().items()},
@@ -246,18 +245,12 @@ def _events(game: Game[Any], names: tuple[str, ...]) -> Callable[[Any, Any, Arra
     return count
 
 
-def _rivals(game: Game[Any], opponents: tuple[Any, ...]) -> Callable[[Any, Array], Array]:
+def _opponent_weights(game: Game[Any], opponents: tuple[Any, ...]) -> Callable[[Any, Array], Array]:
     """(state, number) -> [A] weights of the actions of that opponent."""
+    logits = seats.opponent_logits(game, opponents)
 
     def weights(state: Any, number: Array) -> Array:
-        legal = game.legal(state)
-        found = legal.astype(jnp.float32)
-        for index, apply in enumerate(opponents):
-            logits = jnp.where(legal, apply((), state), -jnp.inf)
-            top = logits.max()
-            drawn = jnp.where(jnp.isfinite(top), jnp.exp(logits - top), legal.astype(jnp.float32))
-            found = jnp.where(number == index, drawn, found)
-        return found
+        return rollout.action_weights(game, logits(state, number), state)
 
     return weights
 
@@ -271,8 +264,9 @@ def _script(text: str, game: Game[Any]) -> Callable[[Any, Any], Array]:
 
 def _packed(truths: Array) -> Array:
     """[K, ceil(n / 32)] uint32 from [K, n] bool."""
-    rows, size = truths.shape
+    num_keys, size = truths.shape
     words = -(-size // WORD)
-    filled = jnp.concatenate([truths, jnp.zeros((rows, words * WORD - size), bool)], 1).reshape(rows, words, WORD)
+    filled = jnp.concatenate([truths, jnp.zeros((num_keys, words * WORD - size), bool)], 1)
+    filled = filled.reshape(num_keys, words, WORD)
     bits = jnp.uint32(1) << jnp.arange(WORD, dtype=jnp.uint32)
     return jnp.where(filled, bits[None, None], jnp.uint32(0)).sum(2, dtype=jnp.uint32)

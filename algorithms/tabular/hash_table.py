@@ -1,4 +1,4 @@
-"""A hash table of fixed size: rows of values by exact keys, the same for compiled host code and for JAX.
+"""A hash table of fixed size: values by exact keys, the same for compiled host code and for JAX.
 
 Open addressing: a key's entry is the first one from its home on, going forward and round the end, that holds it; the
 first free one says that the table does not. Keys are compared whole, so that no two are ever taken for each other.

@@ -1,7 +1,7 @@
-"""A kernel: tabular Q-learning on a game's compiled rules. `play` writes lessons down, `learn` takes them in.
+"""A kernel: tabular Q-learning on a game's compiled rules. `play` writes transitions down, `learn` learns from them.
 
 Games are told by their number, from which all their randomness follows, and while they are played the table does not
-change. So games can be played by any number of threads at once, and the lessons of a game come out the same.
+change. So games can be played by any number of threads at once, and the transitions of a game come out the same.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from boardrl.host.slots import (
     init,
 )
 
-END = -1  # where a lesson leads if the game is over
+END = -1  # where a transition leads if the game is over
 
 
 @njit(cache=True, nogil=True)
 def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, book):
-    """(games, records, lessons) of the games from number `first` up to before `last`, or as many as the book has
+    """(games, records, transitions) of the games from number `first` up to before `last`, or as many as the book has
     room for.
 
     Which seat is whose moves on by one from game to game: `learners` who write down, then those who play as they do
@@ -57,7 +57,7 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
     """
     worth_own, worth_other, worth_dice = worth
     keys, values, counts = table
-    key_of, mask_of, action_of, reward_of, lesson_from, lesson_to, seat_of, before_of, after_of = book
+    key_of, mask_of, action_of, reward_of, transition_from, transition_to, seat_of, before_of, after_of = book
     row, after = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
     work, work_q = np.zeros(WORK_WORDS, np.uint64), np.zeros(Q_WORDS, np.uint64)
     probs, weights = np.zeros(NUM_OUTCOMES, np.float32), np.zeros(NUM_ACTIONS, np.float32)
@@ -65,10 +65,10 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
     events = np.zeros(len(worth_own) + 1, np.float32)
     pending = np.zeros(NUM_PLAYERS, np.int64)  # each learner's last decision, which still collects rewards
     dice = np.zeros(1, np.uint64)
-    records, lessons = 0, 0
+    records, transitions = 0, 0
     for game in range(first, last):
         if records + MAX_STEPS > len(action_of):
-            return game - first, records, lessons
+            return game - first, records, transitions
         begun = records
         dice[0] = mix(np.uint64(seed) ^ mix(np.uint64(game)))
         pending[:] = -1
@@ -100,8 +100,8 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
                         reward_of[records] = 0
                         seat_of[records] = seat
                         if pending[seat] >= 0:
-                            lesson_from[lessons], lesson_to[lessons] = pending[seat], records
-                            lessons += 1
+                            transition_from[transitions], transition_to[transitions] = pending[seat], records
+                            transitions += 1
                         pending[seat] = records
                         records += 1
                 act(row, action, after, work_q)
@@ -121,33 +121,33 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
         if seat == -2:  # of a game that was cut, nobody knows what the last decisions led to
             for player in range(NUM_PLAYERS):
                 if pending[player] >= 0:
-                    lesson_from[lessons], lesson_to[lessons] = pending[player], END
-                    lessons += 1
-        # Afterwards, as this code is long and the processor keeps only so much of it at hand.
+                    transition_from[transitions], transition_to[transitions] = pending[player], END
+                    transitions += 1
+        # Afterwards, as this code is long and would push that of the game out of the instruction cache.
         for record in range(begun, records):
             encode(before_of[record], key_of[record], work_q)
         for record in range(begun, records):
             own_events(before_of[record], after_of[record], seat_of[record], events, work_q)
             reward_of[record] += total(worth_own, events, exclusive)
-    return last - first, records, lessons
+    return last - first, records, transitions
 
 
 @njit(cache=True, nogil=True)
-def learn(lessons, rate, discount, table, book, used, room):
-    """(entries used, sum of squared errors) after Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a)) for lessons.
+def learn(transitions, rate, discount, table, book, used, room):
+    """(entries used, sum of squared errors) after Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a)) in turn.
 
     -1 entries if a new one found no room; what came before is learned.
     """
     keys, values, counts = table
-    key_of, mask_of, action_of, reward_of, lesson_from, lesson_to, _, _, _ = book
+    key_of, mask_of, action_of, reward_of, transition_from, transition_to, _, _, _ = book
     squares = 0.0
-    for lesson in range(lessons):
-        here, there = lesson_from[lesson], lesson_to[lesson]
+    for transition in range(transitions):
+        here, there = transition_from[transition], transition_to[transition]
         target = np.float64(reward_of[here])
         if there != END:
             target += discount * best(key_of[there], mask_of[there], keys, values, counts)[1]
         action = action_of[here]
-        key = part(key_of[here], action)
+        key = action_key(key_of[here], action)
         place = find(key, keys, counts)
         if counts[place] == FREE:
             if used == room:
@@ -174,12 +174,12 @@ def total(worth, events, exclusive):
 
 @njit(cache=True, nogil=True)
 def best(code, mask, keys, values, counts):
-    """(action, Q) of the first of the considered actions that have the highest value; what was never met has 0."""
-    top, found, place = -np.inf, 0, find(part(code, 0), keys, counts)
+    """(action, Q) of the first of the considered actions that have the highest value; unknown keys have value 0."""
+    top, found, place = -np.inf, 0, find(action_key(code, 0), keys, counts)
     action = next_set(mask, MASK_WORDS, 0)
     while action >= 0:
         if NUM_KEYS > 1:
-            place = find(part(code, action), keys, counts)
+            place = find(action_key(code, action), keys, counts)
         worth = np.float64(values[place, action % NUM_VALUES]) if counts[place] != FREE else 0.0
         if worth > top:
             top, found = worth, action
@@ -188,7 +188,7 @@ def best(code, mask, keys, values, counts):
 
 
 @njit(cache=True, nogil=True)
-def part(code, action):
+def action_key(code, action):
     """The key of an action: its own, or the one of all."""
     which = action % NUM_KEYS
     return code[which * KEY_WORDS : (which + 1) * KEY_WORDS]

@@ -119,15 +119,15 @@ def state_value(game: Game[Any], value: Value, params: Any, state: Any) -> Array
     return jnp.where(game.actor(state) >= 0, values[best], afterstate_value(game, value, params, state, player))
 
 
-def wish(utility: Utility, values: Array, actor: Array) -> Array:
-    """[A] how much the actor likes each of [A, P] values: for its own, or for its own less all others."""
+def utilities(utility: Utility, values: Array, actor: Array) -> Array:
+    """[A] the actor's utility of each of [A, P] values: its own value, or that less all others'."""
     mine = jnp.where(one_hot(actor, values.shape[-1]), values, 0.0).sum(-1)
     return mine if utility == "own" else 2 * mine - values.sum(-1)
 
 
 def action_values(game: Game[Any], value: Value, params: Any, state: Any, utility: Utility = "own") -> Array:
     """[A] what each action's afterstate is worth to the actor; meaningless for illegal ones."""
-    return wish(utility, afterstate_values(game, value, params, state), jnp.maximum(game.actor(state), 0))
+    return utilities(utility, afterstate_values(game, value, params, state), jnp.maximum(game.actor(state), 0))
 
 
 def distinct(policies: Sequence[Policy]) -> tuple[tuple[Policy, ...], np.ndarray]:

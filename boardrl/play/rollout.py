@@ -1,10 +1,14 @@
-"""Playing many games at once: the only place where chance is sampled."""
+"""Playing many games at once in JAX: `turn` is the one place where a turn is played in all lanes.
+
+Whoever wants to learn from play, or to count something, looks at the `Turn` that it returns. Compiled host code draws
+its own outcomes (`algorithms.tabular.q_kernel`, `boardrl.matches.host_match`, `search`).
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -183,6 +187,12 @@ def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tup
 
 def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> Lanes:
     """The lanes after [B] some of them have moved; `step` gives the states of all, and [B] the codes of the moves."""
+    state, code = _step_if_any(moves, lanes, step)
+    return _moved(lanes, moves, state, code)
+
+
+def _step_if_any(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> tuple[Any, Array | None]:
+    """What `step` gives if [B] any lane moves; the codes only where the lanes have courses."""
     asked = lanes.course is not None
 
     def move(lanes: Lanes) -> tuple[Any, Array | None]:
@@ -193,7 +203,12 @@ def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, A
         return lanes.state, jnp.zeros(moves.shape, jnp.uint32) if asked else None
 
     # A branch, which XLA on a CPU does not look into: it would compute the new state anew for all that follows.
-    state, code = jax.lax.cond(moves.any(), move, stay, Lanes(lanes.state, lanes.steps))
+    found: tuple[Any, Array | None] = jax.lax.cond(moves.any(), move, stay, Lanes(lanes.state, lanes.steps))
+    return found
+
+
+def _moved(lanes: Lanes, moves: Array, state: Any, code: Array | None) -> Lanes:
+    """The lanes in new states, with one more step where [B] they moved."""
     course = lanes.course.after(code) if lanes.course is not None and code is not None else None
     return Lanes(state, lanes.steps + moves.astype(jnp.int32), course)
 
@@ -224,38 +239,74 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
     return Lanes(state, jnp.where(over, 0, lanes.steps), course), ended
 
 
-def turn(
-    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int = 0
-) -> tuple[Lanes, Ended]:
-    """One roll of the dice where one is due, then one decision where one is due, in every lane.
+class Decided(NamedTuple):
+    """What was decided in all lanes where a decision was due."""
+
+    state: Any  # [B] states after the decisions; as they were where none was due
+    code: Array | None = None  # [B] uint32: `move_code` of the actions, where the lanes have courses
+    notes: Any = ()  # what the observer wants to know of the decisions
+
+
+Decide = Callable[[Lanes, Array], Decided]  # (lanes after the dice, [B] bool where a decision is due)
+
+
+class Turn(NamedTuple):
+    """One turn in every lane: dice where they are due, then a decision where one is due, then perhaps the end."""
+
+    lanes: Lanes  # after it, with new games in place of finished ones
+    states: tuple[Any, ...]  # [B] states each: before the first roll, after each roll, after the decision
+    rolled: tuple[Array, ...]  # [B] bool each: where dice were thrown
+    decided: Array  # [B] bool: where a decision was due
+    notes: Any  # of the decisions
+    ended: Ended
+
+
+def turn(game: Game[Any], lanes: Lanes, decide: Decide, uniform_rolls: Iterable[Array], *, axis: int = 0) -> Turn:
+    """Plays one turn in every lane.
 
     Args:
-      seats: [B, P] int32, which policy sits where; None if there is only one.
-      opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
+      decide: steps all lanes that have a decision due. It brings its own random numbers.
+      uniform_rolls: [B] numbers in [0, 1) for each roll of the dice that one turn may hold; a second roll is thrown
+        where the first left nothing to decide. Ignored in a game without dice.
+      axis: where the games lie in the states.
     """
-    lanes, ended = _turn(game, policies, seats, _turned(game, lanes), key, opening=opening)
-    return _turned_back(game, lanes), ended
+    states, rolled = [lanes.state], []
+    for uniform in uniform_rolls if game.spec.num_outcomes else ():
+        lanes, waited = roll(game, lanes, uniform, axis=axis)
+        states.append(lanes.state)
+        rolled.append(waited)
+    due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
+    decided = decide(lanes, due)
+    states.append(decided.state)
+    lanes, ended = end_games(game, _moved(lanes, due, decided.state, decided.code), axis=axis)
+    return Turn(lanes, tuple(states), tuple(rolled), due, decided.notes, ended)
 
 
 def _turn(
     game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
 ) -> tuple[Lanes, Ended]:
-    """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
+    """One turn of policies, with the games along the axis that suits this game, as `_turned` gives them.
+
+    Args:
+      seats: [B, P] int32, which policy sits where; None if there is only one.
+      opening: how many steps each game begins with in which any legal action is as likely, whoever decides.
+    """
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
-    if game.spec.num_outcomes:
-        uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        lanes, _ = roll(game, lanes, uniform_chance, axis=axis)
-    else:
-        uniform_choice = jax.random.uniform(key, (num_lanes,))
-    due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
+    uniform = jax.random.uniform(key, (2, num_lanes) if game.spec.num_outcomes else (1, num_lanes))
+    uniform_rolls, uniform_choice = uniform[:-1], uniform[-1]
 
-    def decide(lanes: Lanes) -> tuple[Any, Array]:
-        axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
-        opens = lanes.steps < opening if opening else None
-        step = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
-        return step(lanes.state, due, seats, uniform_choice, opens)
+    def decide(lanes: Lanes, due: Array) -> Decided:
+        def step(lanes: Lanes) -> tuple[Any, Array]:
+            axes = (axis, 0, None if seats is None else 0, 0, 0 if opening else None)
+            opens = lanes.steps < opening if opening else None
+            one = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
+            state, code = one(lanes.state, due, seats, uniform_choice, opens)
+            return state, code
 
-    return end_games(game, _move_where(due, lanes, decide), axis=axis)
+        return Decided(*_step_if_any(due, lanes, step))
+
+    played = turn(game, lanes, decide, uniform_rolls, axis=axis)
+    return played.lanes, played.ended
 
 
 def _axis(game: Game[Any]) -> int:

@@ -178,9 +178,16 @@ def _manifest(path: pathlib.Path) -> Manifest:
     return manifest
 
 
-def restore(path: pathlib.Path, manifest: Manifest, template: Any) -> Any:
-    """The stored TrainState as numpy arrays, with the structure, dtypes and shapes of `template`."""
+def restore(path: pathlib.Path, manifest: Manifest, template: Any, *, renamed: Mapping[str, str] | None = None) -> Any:
+    """The stored TrainState as numpy arrays, with the structure, dtypes and shapes of `template`.
+
+    Args:
+      renamed: former names of leaves, or former prefixes of their names, by today's.
+    """
     wanted = _named(template)
+    for now, then in (renamed or {}).items():
+        if not any(_begins(name, now) for name in manifest.leaves):
+            wanted = {then + name[len(now) :] if _begins(name, now) else name: leaf for name, leaf in wanted.items()}
     kinds = {name: _kind(leaf) for name, leaf in wanted.items()}
     for name in sorted(kinds.keys() | manifest.leaves.keys()):
         if kinds.get(name) != manifest.leaves.get(name):
@@ -262,6 +269,11 @@ def _named(state: Any) -> dict[str, Any]:
     if len(named) != len(pairs):
         raise ValueError(f"two leaves of a {type(state).__name__} have the same name; rename one of the fields")
     return named
+
+
+def _begins(name: str, start: str) -> bool:
+    """Whether a leaf is the one of that name, or inside of it."""
+    return name == start or name.startswith(start + ".")
 
 
 def _kind(leaf: Any) -> str:

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from boardrl import config as settings_of
 from boardrl.game import Game
 from boardrl.runs import checkpoint, log_rows
 from boardrl.runs.checkpoint import Damaged, Manifest
@@ -38,11 +39,17 @@ def check_state(algorithm: Any, settings: Any, game: Game[Any], state: Any) -> N
             raise Damaged(str(error)) from None
 
 
-def restore(path: pathlib.Path, manifest: Manifest, template: Any, found: Mapping[str, Any]) -> Any:
-    """The state of a verified checkpoint; raises Damaged if it belongs to another run or has non-finite numbers."""
-    if manifest.format == checkpoint.FORMAT and (reason := _foreign(manifest.notes.get("run"), found)):
+def restore(
+    path: pathlib.Path, manifest: Manifest, template: Any, found: Mapping[str, Any], algorithm: Any = None
+) -> Any:
+    """The state of a verified checkpoint; raises Damaged if it belongs to another run or has non-finite numbers.
+
+    Args:
+      algorithm: the module, whose former names of settings and leaves are read as today's.
+    """
+    if manifest.format == checkpoint.FORMAT and (reason := _foreign(manifest.notes.get("run"), found, algorithm)):
         raise Damaged(f"it belongs to another run: {reason}")
-    state = checkpoint.restore(path, manifest, template)
+    state = checkpoint.restore(path, manifest, template, renamed=getattr(algorithm, "RENAMED_LEAVES", {}))
     if (name := checkpoint.first_non_finite(state)) is not None:
         raise Damaged(f"{name} has numbers that are not finite")
     if (int(state.updates), int(state.games)) != (manifest.updates, manifest.games) or manifest.games < 0:
@@ -50,16 +57,18 @@ def restore(path: pathlib.Path, manifest: Manifest, template: Any, found: Mappin
     return state
 
 
-def _foreign(kept: Any, found: Mapping[str, Any]) -> str | None:
+def _foreign(kept: Any, found: Mapping[str, Any], algorithm: Any) -> str | None:
     """How a checkpoint's run differs from the run of a config; None if it does not.
 
     Settings missing from the checkpoint are ignored: they were added later.
     """
     if not isinstance(kept, dict) or not isinstance(kept.get("settings"), dict):
         return "it does not say which"
-    had = {**kept, **kept["settings"]}
-    has = {**facts(found), **found["settings"]}
-    for name in (*BOUND, *kept["settings"]):
+    then, now = kept["settings"], found["settings"]
+    if algorithm is not None:
+        then, now = (settings_of.renamed(algorithm.Config, settings) for settings in (then, now))
+    had, has = {**kept, **then}, {**facts(found), **now}
+    for name in (*BOUND, *then):
         if name in ("settings", *MAY_DIFFER) or (name in had and name in has and had[name] == has[name]):
             continue
         ours, theirs = (checkpoint.shown(values.get(name)) for values in (has, had))

@@ -177,7 +177,12 @@ class Run:
         return checkpoint.steps(self.checkpoints)[-1]
 
     def restore(
-        self, template: Any, say: Callable[[str], None], *, check: Callable[[Any, dict[str, Any]], None] | None = None
+        self,
+        template: Any,
+        say: Callable[[str], None],
+        *,
+        check: Callable[[Any, dict[str, Any]], None] | None = None,
+        algorithm: Any = None,
     ) -> tuple[Any, dict[str, Any]] | None:
         """The newest good TrainState and its `place`; truncates the logs to their lengths at that checkpoint.
 
@@ -186,6 +191,7 @@ class Run:
 
         Args:
           check: raises Damaged for a state or a `place` that training cannot continue from.
+          algorithm: the module, for names of earlier versions; see `run_checkpoint.restore`.
         """
         bad: dict[int, Damaged] = {}
         for updates in reversed(checkpoint.steps(self.checkpoints)):
@@ -193,7 +199,7 @@ class Run:
             try:
                 manifest = checkpoint.verify(path)
                 lengths, place = run_checkpoint.notes(manifest)
-                state = run_checkpoint.restore(path, manifest, template, self.config)
+                state = run_checkpoint.restore(path, manifest, template, self.config, algorithm)
                 if check is not None:
                     check(state, place)
             except Damaged as damage:
@@ -295,7 +301,7 @@ def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Lea
             try:
                 manifest = checkpoint.verify(candidate)
                 run_checkpoint.notes(manifest)
-                state = run_checkpoint.restore(candidate, manifest, template, found)
+                state = run_checkpoint.restore(candidate, manifest, template, found, algorithm)
                 run_checkpoint.check_state(algorithm, settings, game, state)
             except Damaged as damage:
                 print(f"checkpoint {candidate} is damaged ({damage})", file=sys.stderr)

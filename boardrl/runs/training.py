@@ -16,7 +16,10 @@ and optionally
     games_per_update(config)               the number of games per update, if it is fixed: then the last update plays
                                            only the remaining games, and exactly `games` are played
     SCHEDULE                               defaults of the Schedule for this algorithm
-    PRESETS                                {name: {setting: value}}, the settings of papers
+    PRESETS                                {name: {setting: value}}, settings of papers for any game; those for one game
+                                           belong to the game, see `boardrl.presets`
+    RENAMED_LEAVES                         {name: former name} of leaves of the TrainState, so that checkpoints of
+                                           earlier versions still load
     check_state(config, game, state)       raises ValueError for the arrays of a checkpoint if they are no valid state
                                            although their dtypes and shapes are right
 An update that raises `boardrl.errors.Exhausted` ends the training early. Everything in metrics.jsonl is determined by
@@ -208,7 +211,7 @@ class _Session:
         self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
-        restored = run.restore(first, bar.say, check=self._check_restored)
+        restored = run.restore(first, bar.say, check=self._check_restored, algorithm=self.task.algorithm)
         state, place = restored or (first, {"rows": [], "evaluated": -1})
         self.updates, self.games = int(state.updates), int(state.games)
         # Copies, because each update donates the buffers of the previous state, which must not be shared.

@@ -85,7 +85,7 @@ class Jumper(Rules):
         "td_lambda": {
             "games": 200_000,
             "lanes": 128,
-            "parts": 2,
+            "shards": 2,
             "window": 8,
             "hidden": (128, 64),
             "encoding": "own_first",

@@ -8,6 +8,7 @@ from typing import Any
 from games.ludo import best, picture, text
 from games.ludo.encode import ACTION_ENCODINGS, ENCODINGS
 from games.ludo.events import CAUSES, EVENTS
+from games.ludo.presets import PRESETS
 from games.ludo.rules import LudoRules
 from games.ludo.strategies import STRATEGIES
 
@@ -21,7 +22,7 @@ class Ludo(LudoRules):
         "td_lambda": {
             "games": 100_000,
             "lanes": 512,
-            "parts": 2,
+            "shards": 2,
             "window": 16,
             "thin": 4,
             "hidden": (64,),
@@ -61,6 +62,7 @@ class Ludo(LudoRules):
             "final_games": 20_000,
         },
     }
+    presets = PRESETS
     encodings = ENCODINGS
     action_encodings = ACTION_ENCODINGS
     events = EVENTS

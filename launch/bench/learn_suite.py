@@ -12,7 +12,7 @@ import numpy as np
 
 from algorithms import genetic, q_table, td_lambda, tdleaf
 from algorithms.genomes.reward_recipe import RewardRecipe
-from boardrl import registry
+from boardrl import presets, registry
 from boardrl.game import Game
 from launch.bench import simulate_suite
 from launch.bench.row import Row
@@ -66,7 +66,8 @@ def by_search() -> Sequence[Row]:
 def by_table() -> Sequence[Row]:
     """Tabular Q-learning with the 36 bits of derakhshan2010: whole games a second on all cores, one seat learning."""
     game, rules = registry.make("ludo:rules=sdu_java"), "ludo:rules=sdu_java, q_table, 36 bits"
-    config = dataclasses.replace(q_table.Config(**q_table.PRESETS["derakhshan2010"]), games_per_update=TABLE_GAMES)
+    config = q_table.Config(**presets.find("derakhshan2010", "q_table", game))
+    config = dataclasses.replace(config, games_per_update=TABLE_GAMES)
     state = q_table.init(config, game, jax.random.key(0))
 
     def run() -> float:
@@ -116,7 +117,7 @@ def recipes_rate(game: Game[Any]) -> Callable[[], float]:
     config = dataclasses.replace(genetic.Config(**genetic.PRESETS["derakhshan2010"]), genome=genome)
     made = RewardRecipe(preset="derakhshan2010", training_games=CHILD_GAMES)
     recipe = np.array([config.first], np.float32)
-    full = q_table.PRESETS["derakhshan2010"]["games"]
+    full = presets.find("derakhshan2010", "q_table", game)["games"]
     state = genetic.init(config, game, jax.random.key(0))
     state, _ = genetic.update(config, game, (), state)
 
@@ -144,7 +145,7 @@ def moves_rate(name: str, depth: int) -> Callable[[], float]:
         nonlocal state
         began = time.perf_counter()
         state, metrics = tdleaf.update(config, game, (), state)
-        moves = float(metrics["lessons"])  # one a move; waits until the step is done
+        moves = float(metrics["targets"])  # one a move; waits until the step is done
         return moves / (time.perf_counter() - began)
 
     return run

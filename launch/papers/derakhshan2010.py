@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from algorithms import q_table
+from boardrl import presets
 from boardrl.play.players import Player
 from games.ludo import Ludo
 from launch.console import named_players
@@ -148,7 +149,7 @@ def learned(
     """The greedy player of a run, by generation 81's recipe unless another is given; untrained, of an empty table."""
     game = Ludo(rules="sdu_java")
     if not games:
-        config = q_table.Config(**q_table.PRESETS[PRESET])
+        config = q_table.Config(**presets.find(PRESET, "q_table", game))
         return Player("untrained", q_table.policy(config, game, q_table.init(config, game, jax.random.key(0))))
     flags = {
         "game": GAME,

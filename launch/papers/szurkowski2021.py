@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from algorithms import q_table as algorithm
+from boardrl import presets
 from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.play.players import Player
@@ -78,7 +79,7 @@ def readings(games: int, seed: int) -> Sequence[Cell]:
     game = Ludo(rules="ludopy131")
     cells = []
     for reading, changes in READINGS.items():
-        config = dataclasses.replace(algorithm.Config(**algorithm.PRESETS[PRESET]), **changes)
+        config = dataclasses.replace(algorithm.Config(**presets.find(PRESET, "q_table", game)), **changes)
         opponents, rates = train.seat_opponents(config.opponents, game), []
         with progress.track(reading, SEEDS * games, "games of training") as bar:
             for number in range(SEEDS):

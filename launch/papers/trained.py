@@ -42,11 +42,11 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
     for section in train.more(train.TrainConfig(**{name: flags[name] for name in own & flags.keys()})).sections:
         wanted |= dataclasses.asdict(section.config()) | dict(section.defaults)
     wanted |= {name: value for name, value in flags.items() if name not in own}
-    # A setting that has been added since has its default in a run from before.
-    stored, algorithm = runs.read_config(path), registry.algorithm(flags["algo"])
-    had: dict[str, Any] = {}
-    for kind, key in ((algorithm.Config, "settings"), (training.Schedule, "schedule")):
-        had |= dataclasses.asdict(runs.read_settings(kind, stored, key))
+    stored = runs.read_config(path)
+    had = {
+        **dataclasses.asdict(runs.read_settings(registry.algorithm(stored["algo"]).Config, stored, "settings")),
+        **dataclasses.asdict(runs.read_settings(training.Schedule, stored, "schedule")),
+    }
     for name, value in wanted.items():
         derived = name == "evaluate_every" and not value  # 0: it follows from the games
         then, now = (options.format_options({name: one}) for one in (had.get(name), value))

@@ -1,6 +1,7 @@
 """DQN: targets by hand, gradients by finite differences, and what it remembers of real games."""
 
 import dataclasses
+import functools
 
 import chex
 import jax
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from algorithms import dqn
-from algorithms.learning.experience import Transition
+from algorithms.learning import pretraining, q_net, rewards
 from algorithms.learning.q_net import QNet
-from boardrl import registry
+from algorithms.learning.transitions import Transition
+from boardrl import presets, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.runs import checkpoint
@@ -66,7 +68,7 @@ def test_one_plain_step_by_hand():
     state = state._replace(
         params=linear(np.zeros(9)),
         target=linear(np.arange(9)),
-        replay=state.replay._replace(rows=remembered, added=jnp.int32(1)),
+        replay=state.replay._replace(transitions=remembered, added=jnp.int32(1)),
     )
     net = dqn.value_net(config, GAME)
     after, errors = dqn._learn(config, net, state, jax.random.key(1))
@@ -93,7 +95,7 @@ def test_gradients_are_those_of_finite_differences(inputs):
     wanted = dqn.targets(net, params, target, batch, double=True)
 
     def fixed(flat):
-        return 0.5 * jnp.mean((wanted - dqn.chosen_values(net, unflatten(flat), batch)) ** 2)
+        return 0.5 * jnp.mean((wanted - q_net.chosen_values(net, unflatten(flat), batch)) ** 2)
 
     gradient, _ = jax.flatten_util.ravel_pytree(
         jax.grad(lambda p: dqn.loss(net, p, target, batch, double=True))(params)
@@ -134,7 +136,7 @@ def test_nothing_is_learned_before_the_warm_up_is_over():
 
 def test_rewards_far_below_1_are_learned_in_units_of_their_own():
     """A step towards y = 0.1 in units of 0.1 is one towards 1."""
-    assert [float(dqn.reward_unit(jnp.float32(most))) for most in (0.0, 0.125, 1.0, 50.0)] == [1.0, 0.125, 1.0, 1.0]
+    assert [float(rewards.reward_unit(jnp.float32(most))) for most in (0.0, 0.125, 1.0, 50.0)] == [1.0, 0.125, 1.0, 1.0]
 
 
 def test_what_is_remembered_are_the_players_own_decisions():
@@ -143,7 +145,7 @@ def test_what_is_remembered_are_the_players_own_decisions():
     state = dqn.init(config, GAME, jax.random.key(0))
     for _ in range(4):
         state, _ = dqn.update(config, GAME, (), state)
-    rows = jax.tree.map(np.asarray, state.replay.rows)
+    rows = jax.tree.map(np.asarray, state.replay.transitions)
     actor = np.asarray(jax.vmap(GAME.actor)(rows.memo))
     after = np.asarray(jax.vmap(GAME.actor)(rows.after))
     goes_on = rows.discount > 0
@@ -171,7 +173,7 @@ def test_wins_and_losses_of_ludo_go_to_who_won_and_lost():
     state = dqn.init(config, game, jax.random.key(0))
     for _ in range(4):
         state, _ = dqn.update(config, game, (), state)
-    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[: int(state.replay.added)], state.replay.rows)
+    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[: int(state.replay.added)], state.replay.transitions)
     goes_on = rows.discount > 0
     actor, later = (np.asarray(jax.vmap(game.actor)(states)) for states in (rows.memo, rows.after))
     assert (actor[goes_on] == later[goes_on]).all()
@@ -208,10 +210,17 @@ def recorded():
     """Three games of `fifo` in one seat and a random player in the other, with γ = ½."""
     game = registry.make("ludo:rules=ludopy131,players=2,pieces=1,ring=24,column=2")
     config = dataclasses.replace(
-        TINY, pretrain_from="fifo", opponents="random", pretrain_games=3, rewards="win=1,lose=-1", discount=0.5,
-        pretrain_epochs=60, pretrain_batch=16, hidden=(8,),
-    )  # fmt: skip
-    return config, game, jax.jit(dqn.record, static_argnums=(0, 1))(config, game, jax.random.key(0))
+        TINY, pretrain_from="fifo", opponents="random", rewards="win=1,lose=-1", discount=0.5, hidden=(8,)
+    )
+    player, opponent = pretraining._players(config, game)
+
+    @jax.jit
+    def record(key):
+        return pretraining.record(
+            game, player, [opponent], rewards.parse(config.rewards, game), key, num_games=3, discount=config.discount
+        )
+
+    return config, game, record(jax.random.key(0))
 
 
 def test_recorded_games_are_whole_and_have_their_outcomes(recorded):
@@ -233,14 +242,15 @@ def test_pretraining_moves_values_to_outcomes(recorded):
     config, game, games = recorded
     net = dqn.value_net(config, game)
     before = net.init(jax.random.key(1))
-    after = jax.jit(dqn.fit, static_argnums=(0, 1))(config, net, before, games, jax.random.key(2))
+    fit = functools.partial(pretraining.fit, net, epochs=60, batch=16, learning_rate=config.pretrain_learning_rate)
+    after = jax.jit(fit)(before, games, jax.random.key(2))
     number = int(games.valid.sum())
     games = jax.tree.map(lambda leaf: leaf[:number], games)
     rows = Transition(games.state, games.action, games.outcome, games.outcome, games.state)
 
     @jax.jit
     def error(params):
-        return jnp.mean((dqn.chosen_values(net, params, rows) - games.outcome) ** 2)
+        return jnp.mean((q_net.chosen_values(net, params, rows) - games.outcome) ** 2)
 
     assert error(after) < 0.5 * error(before)
 
@@ -249,7 +259,7 @@ def test_pretraining_moves_values_to_outcomes(recorded):
     ("change", "words"),
     [
         ({"discount": 1.5}, "--discount=1.5"),
-        ({"batch": 100}, "--batch=100 is more than is remembered"),
+        ({"batch": 100}, "--batch=100 is more than the replay buffer holds"),
         ({"batch": 64}, "--warm_up=20 must be as many"),
         ({"inputs": "tiles"}, "--inputs=tiles is not known"),
         ({"rewards": "victory=1"}, "unknown reward 'victory'"),
@@ -264,8 +274,8 @@ def test_bad_settings_are_refused(change, words):
 
 
 def test_the_preset_of_the_paper_fits_its_game():
-    config = dataclasses.replace(dqn.Config(), **dqn.PRESETS["szurkowski2021"])
     game = registry.make("ludo:rules=ludopy131")
+    config = dqn.Config(**presets.find("szurkowski2021", "dqn", game))
     dqn.check(config, game)
     net = dqn.value_net(config, game)
     params = jax.eval_shape(net.init, jax.random.key(0))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from algorithms import q_strategies
-from algorithms.learning.experience import Transition
 from algorithms.learning.q_net import QNet
-from boardrl import registry
+from algorithms.learning.transitions import Transition
+from boardrl import presets, registry
 from boardrl.errors import UserError
 from boardrl.runs import checkpoint
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 
 LUDO = registry.make("ludo")
 PIG = registry.make("pig:target=6")
-PAPER = dataclasses.replace(q_strategies.Config(), **q_strategies.PRESETS["alhajry2012"])
+PAPER = q_strategies.Config(**presets.find("alhajry2012", "q_strategies", LUDO))
 TINY = q_strategies.Config(games=1000, lanes=4, window=8, hidden=(5,), strategies="hold(total=1),hold(total=9)")
 
 
@@ -65,7 +65,7 @@ def test_one_plain_step_by_hand():
     params = {"params": {"layers_0": {"kernel": jnp.zeros((shown.size, 2)), "bias": jnp.zeros(2)}}}
     inputs = jnp.stack([jnp.ones_like(shown), 2 * jnp.ones_like(shown), 9 * jnp.ones_like(shown)])[:, None]
     value = jnp.array([[0.0], [0.0], [0.0]])
-    lived = Transition(
+    batch = Transition(
         q_strategies.Memo(inputs, value),
         jnp.array([[0], [1], [1]], jnp.int32),
         jnp.array([[0.5], [-1.0], [7.0]]),
@@ -73,7 +73,7 @@ def test_one_plain_step_by_hand():
         q_strategies.Memo(inputs, jnp.array([[2.0], [5.0], [5.0]])),
     )
     known = jnp.array([[True], [True], [False]])
-    (value, error), gradient = jax.value_and_grad(q_strategies.loss, argnums=1, has_aux=True)(net, params, lived, known)
+    (value, error), gradient = jax.value_and_grad(q_strategies.loss, argnums=1, has_aux=True)(net, params, batch, known)
     assert float(value) == pytest.approx(0.5 * (2.3**2 + 1) / 2)
     assert float(error) == pytest.approx(np.sqrt((2.3**2 + 1) / 2))
     layer = gradient["params"]["layers_0"]
@@ -105,7 +105,7 @@ def test_gradients_are_those_of_finite_differences():
             jnp.asarray(keys.normal(size=(5, 2, size)), jnp.float32), jnp.asarray(keys.normal(size=(5, 2)), jnp.float32)
         )
 
-    lived = Transition(
+    batch = Transition(
         memo(1),
         jnp.asarray(rng.integers(3, size=(5, 2)), jnp.int32),
         jnp.asarray(rng.normal(size=(5, 2)), jnp.float32),
@@ -114,7 +114,7 @@ def test_gradients_are_those_of_finite_differences():
     )
     known = jnp.asarray(rng.random((5, 2)) < 0.7)
     flat, unflatten = jax.flatten_util.ravel_pytree(params)
-    loss = jax.jit(lambda flat: q_strategies.loss(net, unflatten(flat), lived, known)[0])
+    loss = jax.jit(lambda flat: q_strategies.loss(net, unflatten(flat), batch, known)[0])
     gradient = jax.grad(loss)(flat)
     for index in rng.choice(len(flat), 12, replace=False):
         nudge = jnp.zeros_like(flat).at[index].set(1e-2)

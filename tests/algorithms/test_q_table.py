@@ -17,6 +17,7 @@ from boardrl.play import rollout
 from boardrl.play.players import Player, make
 from boardrl.runs import checkpoint
 from games.ludo import Ludo
+from games.ludo.presets import PRESETS
 from games.pig import Pig
 
 PIG = Pig(target=9)
@@ -87,13 +88,13 @@ def test_opponents_and_other_seats_do_not_learn():
     _, against = q_table.update(SMALL, PIG, (hold,), q_table.init(SMALL, PIG, jax.random.key(0)))
     _, one = train(dataclasses.replace(SMALL, learners=1), PIG, 1)
     _, both = train(SMALL, PIG, 1)
-    assert 0.4 < one["lessons"] / both["lessons"] < 0.6
-    assert against["lessons"] < both["lessons"]
+    assert 0.4 < one["transitions"] / both["transitions"] < 0.6
+    assert against["transitions"] < both["transitions"]
 
 
-@pytest.mark.parametrize("name", q_table.PRESETS)
+@pytest.mark.parametrize("name", PRESETS["q_table"])
 def test_presets_fit_ludo(name):
-    config = q_table.Config(**q_table.PRESETS[name])
+    config = q_table.Config(**PRESETS["q_table"][name])
     q_table.check(config, Ludo(rules="sdu_java"))
 
 
@@ -107,7 +108,7 @@ def test_only_the_first_reward_counts_if_they_are_exclusive():
 def test_durochers_moves_are_worth_what_the_paper_prints():
     """Along random games, the first reward of the preset's list that a move brings is that of the move's kind."""
     game = Ludo(rules="ludopy131")
-    worth = rewards.parse(q_table.PRESETS["szurkowski2021"]["rewards"], game)
+    worth = rewards.parse(PRESETS["q_table"]["szurkowski2021"]["rewards"], game)
 
     def decide(state, uniform):
         action = rollout.sample_evenly(game.legal(state), uniform[1])

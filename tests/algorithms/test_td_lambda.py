@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from algorithms.learning.experience import seating
+from algorithms.learning import afterstates, shards
 from algorithms.learning.returns import Trail, Window, lambda_returns
+from algorithms.learning.seats import seating
 from algorithms.learning.traces import backward_gradient
 from boardrl import registry
 from boardrl.errors import UserError
-from boardrl.play.policy import Policy, Strategy, Uniform, wish
+from boardrl.play.policy import Policy, Strategy, Uniform, utilities
 from boardrl.values import nets
 
 TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3, decay=0.6)
@@ -25,13 +26,18 @@ TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3
 def play(config, game, opponents, state, key):
     seats = seating(config.lanes, game.spec.num_players, len(opponents))
     params = td_lambda.scaled_params(game, state)
-    return td_lambda.play_window(config, game, opponents, params, state.lanes, state.pending, seats, key)
+    net, choose = td_lambda.value_net(config, game), functools.partial(td_lambda.choose, config, game, params)
+    return afterstates.play_window(
+        *(net, params, choose, opponents, state.lanes, state.pending, seats, key),
+        num_turns=config.window,
+        opening=config.opening,
+    )
 
 
 def both_gradients(config, net, params, window):
     """The summed gradients of the forward and of the backward view over one window."""
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    forward, _ = td_lambda.forward_gradient(config, net, params, window, targets)
+    forward, _ = jax.grad(td_lambda.loss, argnums=2, has_aux=True)(config, net, params, window, targets)
     lead = (window.viewer.shape[1], net.game.spec.num_players)
     traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape)), params)
     backward, _ = backward_gradient(net, params, window, traces, loss=config.loss, decay=config.decay)
@@ -121,23 +127,23 @@ def test_updates_do_not_retrace_and_repeat_exactly():
             state, _ = td_lambda.update(TINY, game, (), state)
         runs.append(state)
     chex.assert_trees_all_equal(*runs)
-    size = td_lambda._update_whole._cache_size()
+    size = shards._update_unsharded._cache_size()
     td_lambda.update(TINY, registry.make("pig:players=3,target=8"), (), runs[0])
-    assert td_lambda._update_whole._cache_size() == size
+    assert shards._update_unsharded._cache_size() == size
 
 
-def test_parts_play_apart_and_learn_together():
-    """Two parts of three lanes: each plays as three lanes with its key would; the step follows both gradients."""
+def test_shards_play_apart_and_learn_together():
+    """Two shards of three lanes: each plays as three lanes with its key would; the step follows both gradients."""
     game = registry.make("pig:players=3,target=8")
-    config = dataclasses.replace(TINY, parts=2, optimizer="sgd", learning_rate=0.01, falling=False)
+    config = dataclasses.replace(TINY, shards=2, optimizer="sgd", learning_rate=0.01, anneal_learning_rate=False)
     state = td_lambda.init(config, game, jax.random.key(5))
     state, _ = td_lambda.update(config, game, (), state)  # so that something is pending
     keys = jax.random.split(jax.random.wrap_key_data(state.key), 4)
     params, lanes, ended, decisions, rolls = state.params, [], 0, 0, 0
-    for part, rows in enumerate((slice(3), slice(3, 6))):
+    for shard, rows in enumerate((slice(3), slice(3, 6))):
         in_lanes = jax.tree.map(lambda leaf, rows=rows: leaf[rows], (state.lanes, state.pending))
         mine = state._replace(lanes=in_lanes[0], pending=in_lanes[1])
-        played = play(dataclasses.replace(config, lanes=3), game, (), mine, keys[1 + part])
+        played = play(dataclasses.replace(config, lanes=3), game, (), mine, keys[1 + shard])
         gradient, _ = both_gradients(config, td_lambda.value_net(config, game), state.params, played.window)
         params = jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
         lanes.append(played.lanes)
@@ -200,7 +206,7 @@ def test_opponents_make_no_experiments_and_all_seats_look():
         ({"opponents": "random,random"}, "fewer than 2"),
         ({"thin": 5}, "--thin=5 does not divide --window=12"),
         ({"opening": -1}, "--opening=-1 is no number of steps"),
-        ({"parts": 4}, "--parts=4 does not divide --lanes=6"),
+        ({"shards": 4}, "--shards=4 does not divide --lanes=6"),
         ({"thin": 2, "view": "backward"}, "--thin=2 needs --view=forward"),
         ({"encoding": "braille"}, "--encoding=braille is not one of tic_tac_toe; expected one of none"),
     ],
@@ -239,7 +245,7 @@ def test_opponents_keep_their_seats_or_move_on(rotate, empty):
 
 def test_plain_steps_follow_the_summed_gradient():
     game = registry.make("tic_tac_toe")
-    config = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
+    config = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, anneal_learning_rate=False)
     state = td_lambda.init(config, game, jax.random.key(1))
     _, key_window, _ = jax.random.split(jax.random.wrap_key_data(state.key), 3)
     window = play(config, game, (), state, key_window).window
@@ -252,7 +258,7 @@ def test_plain_steps_follow_the_summed_gradient():
 def test_momentum_adds_a_share_of_the_step_before():
     """After the same first step, the second differs by that share of the first, as both have played the same window."""
     game = registry.make("tic_tac_toe")
-    plain = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, falling=False)
+    plain = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, anneal_learning_rate=False)
     params = []
     for config in (plain, dataclasses.replace(plain, momentum=0.5)):
         state = td_lambda.init(config, game, jax.random.key(1))
@@ -288,7 +294,7 @@ def test_thinning_takes_one_turn_of_each_group():
     assert not targets.known[-1].any()
     found = set()
     for seed in range(8):
-        thinned, known = td_lambda._thinned(config, window, targets, jax.random.key(seed))
+        thinned, known = afterstates.thinned(window, targets, jax.random.key(seed), thin=config.thin)
         for place in range(3):
             if np.array_equal(thinned.inputs, window.inputs[place:6:3]):
                 np.testing.assert_array_equal(known.known, targets.known[place:6:3])
@@ -311,5 +317,5 @@ def test_settings_of_the_paper_look_the_same_from_every_seat():
 
 def test_the_margin_is_ones_own_value_less_all_others():
     values = jnp.array([[0.5, 0.4, 0.3], [0.4, 0.1, 0.1]])
-    np.testing.assert_allclose(wish("own", values, jnp.int32(0)), [0.5, 0.4])
-    np.testing.assert_allclose(wish("margin", values, jnp.int32(0)), [-0.2, 0.2], atol=1e-7)
+    np.testing.assert_allclose(utilities("own", values, jnp.int32(0)), [0.5, 0.4])
+    np.testing.assert_allclose(utilities("margin", values, jnp.int32(0)), [-0.2, 0.2], atol=1e-7)

@@ -13,8 +13,8 @@ import pytest
 
 from algorithms import gradient_fit, tdleaf
 from algorithms.by_search import learner, self_play, targets
-from algorithms.by_search.self_play import Decision, Played
-from algorithms.by_search.targets import Lesson
+from algorithms.by_search.self_play import Decision, SelfPlayGame
+from algorithms.by_search.targets import RegressionTarget
 from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
@@ -41,26 +41,26 @@ def decision(seat: int, value: float, *, explored: bool = False, leaves: Any = (
 
 
 def test_targets_by_hand() -> None:
-    played = Played(
+    played = SelfPlayGame(
         [decision(0, 0.1), decision(1, 0.4), decision(0, 0.5), decision(1, -0.2), decision(0, 0.3)],
         np.array([1.0, -1.0], np.float32),
     )
-    lessons = tdleaf.leaf_lessons(played, 0.5)
+    wanted = tdleaf.leaf_targets(played, 0.5)
     # Seat 0: differences 0.4, -0.2, 0.7; sums 0.4 - 0.1 + 0.175, -0.2 + 0.35, 0.7. Seat 1: -0.6, -0.8.
     want = {(0, 0.1): 0.1 + 0.475, (0, 0.5): 0.5 + 0.15, (0, 0.3): 1.0, (1, 0.4): 0.4 - 1.0, (1, -0.2): -1.0}
-    assert {(x.seat, x.value): pytest.approx(x.target) for x in lessons} == want
+    assert {(x.seat, x.value): pytest.approx(x.target) for x in wanted} == want
 
 
 def test_lambda_one_is_the_result_and_lambda_zero_the_next_value() -> None:
-    played = Played([decision(0, v) for v in (0.1, 0.5, 0.3)], np.array([-1.0, 1.0], np.float32))
-    assert [x.target for x in tdleaf.leaf_lessons(played, 1.0)] == pytest.approx([-1.0, -1.0, -1.0])
-    assert [x.target for x in tdleaf.leaf_lessons(played, 0.0)] == pytest.approx([-1.0, 0.3, 0.5])
+    played = SelfPlayGame([decision(0, v) for v in (0.1, 0.5, 0.3)], np.array([-1.0, 1.0], np.float32))
+    assert [x.target for x in tdleaf.leaf_targets(played, 1.0)] == pytest.approx([-1.0, -1.0, -1.0])
+    assert [x.target for x in tdleaf.leaf_targets(played, 0.0)] == pytest.approx([-1.0, 0.3, 0.5])
 
 
 def test_a_move_at_random_teaches_nothing_and_hides_what_follows() -> None:
     decisions = [decision(0, 0.1), decision(0, 0.5, explored=True), decision(0, 0.3)]
-    lessons = tdleaf.leaf_lessons(Played(decisions, np.array([1.0, -1.0], np.float32)), 0.9)
-    assert {x.value: x.target for x in lessons} == pytest.approx({0.3: 1.0, 0.5: 0.5, 0.1: 0.5})
+    wanted = tdleaf.leaf_targets(SelfPlayGame(decisions, np.array([1.0, -1.0], np.float32)), 0.9)
+    assert {x.value: x.target for x in wanted} == pytest.approx({0.3: 1.0, 0.5: 0.5, 0.1: 0.5})
 
 
 # --- the step ---------------------------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ OPEN, FULL = "3\nW - -\n- B -\n- - W\nB", "3\nW B W\nB W W\nW B W\nB"
 def test_a_step_of_linear_weights_by_hand() -> None:
     """Δw = α mean δ (1 − V²) f(leaf); a leaf where the game is over has no gradient."""
     weights = jnp.array([0.5, -0.25, 1.0, 0.125], jnp.float32)
-    lessons = [Lesson(1, [leaf(OPEN)], 0.0, 0.8), Lesson(0, [leaf(FULL)], 1.0, -1.0)]
-    batch = targets.batch_of(host.of(JUMPER), lessons)
+    wanted = [RegressionTarget(1, [leaf(OPEN)], 0.0, 0.8), RegressionTarget(0, [leaf(FULL)], 1.0, -1.0)]
+    batch = targets.batch_of(host.of(JUMPER), wanted)
     after, _, metrics = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(0.1))
     # Black has one piece to two, none safe to two, and can be jumped along three axes; three of nine cells are full.
     features = np.array([-1 / 9, -2 / 9, 3 / 36, 3 / 9])
@@ -90,7 +90,7 @@ def test_a_step_of_linear_weights_by_hand() -> None:
 def test_leaves_share_a_value_and_its_gradient() -> None:
     weights = jnp.array([2.0, 1.0, 0.0, 0.0], jnp.float32)
     shared = [Leaf(leaf(OPEN).row, 0.25), Leaf(leaf("3\nW W -\n- B -\n- - W\nB").row, 0.75)]
-    both = targets.batch_of(host.of(JUMPER), [Lesson(0, shared, 0.0, 1.0)])
+    both = targets.batch_of(host.of(JUMPER), [RegressionTarget(0, shared, 0.0, 1.0)])
     total, _ = targets.loss(Linear(JUMPER), weights, both)
     states = [JUMPER.from_text(text) for text in (OPEN, "3\nW W -\n- B -\n- - W\nB")]
     values = [float(Linear(JUMPER)(weights, state, jnp.int32(0))[0]) for state in states]
@@ -101,8 +101,8 @@ def test_leaves_share_a_value_and_its_gradient() -> None:
 def test_gradients_are_those_of_finite_differences(kind: Any) -> None:
     value = learner.value_of(dataclasses.replace(SMALL, evaluator=kind, hidden=(5,)), JUMPER)
     params = jax.tree.map(lambda leaf: leaf + 0.3, value.init(jax.random.key(1)))
-    lessons = [Lesson(seat, [leaf(OPEN)], 0.0, target) for seat, target in ((0, 0.9), (1, -0.3))]
-    batch = targets.batch_of(host.of(JUMPER), lessons)
+    wanted = [RegressionTarget(seat, [leaf(OPEN)], 0.0, target) for seat, target in ((0, 0.9), (1, -0.3))]
+    batch = targets.batch_of(host.of(JUMPER), wanted)
     call = jax.jit(lambda params: targets.loss(value, params, batch)[0])
     gradient = jax.grad(call)(params)
     leaves, tree = jax.tree.flatten(params)
@@ -185,11 +185,11 @@ def learn(config: tdleaf.Config, game: Any = JUMPER, seed: int = 0) -> tuple[Any
 
 def test_who_wins_is_valued_higher_and_who_loses_lower() -> None:
     rows = [leaf(OPEN)]
-    played = Played(
+    played = SelfPlayGame(
         [decision(0, 0.0, leaves=rows), decision(1, 0.0, leaves=rows)],
         np.array([1.0, -1.0], np.float32),
     )
-    batch = targets.batch_of(host.of(JUMPER), tdleaf.leaf_lessons(played, 0.7))
+    batch = targets.batch_of(host.of(JUMPER), tdleaf.leaf_targets(played, 0.7))
     weights = jnp.zeros(4, jnp.float32)
     after, _, _ = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(1.0))
     values = Linear(JUMPER)(after, JUMPER.from_text(OPEN), jnp.int32(0))
@@ -220,8 +220,8 @@ def test_what_plays_is_the_mean_of_the_last_steps(averaged: float, last: int) ->
 def test_positions_move_towards_what_the_search_finds(method: Any) -> None:
     state, _ = learn(dataclasses.replace(SMALL, method=method))
     assert float(jnp.abs(state.params).max()) > 0.01
-    lessons = {name: learn(dataclasses.replace(SMALL, method=name))[1][0]["lessons"] for name in ("tdleaf", method)}
-    assert lessons[method] >= 2 * lessons["tdleaf"]  # each seat's view of every root, or of every position above leaves
+    found = {name: learn(dataclasses.replace(SMALL, method=name))[1][0]["targets"] for name in ("tdleaf", method)}
+    assert found[method] >= 2 * found["tdleaf"]  # each seat's view of every root, or of every position above leaves
 
 
 def test_treestrap_teaches_the_value_of_each_position_above_the_leaves() -> None:
@@ -231,15 +231,15 @@ def test_treestrap_teaches_the_value_of_each_position_above_the_leaves() -> None
         Searcher(JUMPER, "negascout", budget=Budget(depth=d, kilobytes=256), evaluator=evaluator) for d in (2, 1)
     )
     row = leaf("3\nW - -\n- B -\n- - -\nW").row
-    lessons = tdleaf.tree_lessons(deep, row, 2)
+    wanted = tdleaf.tree_targets(deep, row, 2)
     rows = facet.rows(64)
     count = facet.successors(row, rows, facet.work())
-    assert len(lessons) == 2 * (1 + count)
-    assert lessons[0].target == pytest.approx(float(deep.search_row(row).value[0]))
+    assert len(wanted) == 2 * (1 + count)
+    assert wanted[0].target == pytest.approx(float(deep.search_row(row).value[0]))
     # The features of both sides are the same but for the sign: seen from either seat, a reply is worth the same.
     for number in range(count):
         want = shallow.search_row(rows[number].copy()).value
-        assert [x.target for x in lessons[2 + 2 * number : 4 + 2 * number]] == pytest.approx(want.tolist(), abs=1e-6)
+        assert [x.target for x in wanted[2 + 2 * number : 4 + 2 * number]] == pytest.approx(want.tolist(), abs=1e-6)
 
 
 def test_a_net_learns_by_search_too() -> None:
@@ -268,13 +268,13 @@ def test_threads_change_nothing() -> None:
 
 def test_gradient_fit_moves_a_position_towards_its_searched_value() -> None:
     config = gradient_fit.Config(
-        games=40, batch=20, depth=2, kilobytes=256, learning_rate=0.1, optimizer="sgd", falling=False
+        games=40, batch=20, depth=2, kilobytes=256, learning_rate=0.1, optimizer="sgd", anneal_learning_rate=False
     )
     state = gradient_fit.init(config, JUMPER, jax.random.key(0))
     state = state._replace(params=jnp.array([2.0, 1.0, -1.0, 0.5], jnp.float32))
     after, metrics = gradient_fit.update(config, JUMPER, (), state)
     again, lower = gradient_fit.update(config, JUMPER, (), after._replace(games=state.games))
-    assert float(metrics["lessons"]) == 40  # both seats of every position
+    assert float(metrics["targets"]) == 40  # both seats of every position
     assert float(lower["loss"]) < float(metrics["loss"])
     assert int(again.games) == 20
 
@@ -289,7 +289,7 @@ def nobody(player: Any, *, num_games: int, seed: int, bar: Any) -> list[Strength
 
 
 def train(path: Any, games: int) -> Any:
-    config = dataclasses.replace(SMALL, games=games, falling=False)
+    config = dataclasses.replace(SMALL, games=games, anneal_learning_rate=False)
     schedule = Schedule(log_every=2, evaluate_every=8, evaluate_games=2, final_games=2)
     task = training.Task(tdleaf, config, JUMPER, (), nobody, schedule, seed=1)
     facts = {

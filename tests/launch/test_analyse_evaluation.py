@@ -27,7 +27,7 @@ TTT = registry.make("tic_tac_toe")
 def path(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A run of td_lambda that has learned nothing yet: its net says something else of every position."""
     path = tmp_path_factory.mktemp("runs") / "new"
-    config = td_lambda.Config(hidden=(8,), lanes=2, parts=1)
+    config = td_lambda.Config(hidden=(8,), lanes=2, shards=1)
     stored = {"game": "tic_tac_toe", "algo": "td_lambda", "seed": 0, "schedule": {}}
     with run_directory.Run.create(path, {**stored, "settings": dataclasses.asdict(config)}) as opened:
         opened.save(td_lambda.init(config, TTT, jax.random.key(3)), place={}, keep=1)

@@ -11,11 +11,12 @@ import time
 import pytest
 from training_process import Process, flags, newest_state
 
-from algorithms import q_strategies, td_lambda
+from algorithms import td_lambda
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.matches import arena
 from boardrl.runs import checkpoint, run_directory
+from games.ludo.presets import PRESETS
 from games.tic_tac_toe import TicTacToe
 from launch import cli, train
 from launch.console import named_players
@@ -157,7 +158,12 @@ MISTAKES = {
     ("--game=pig", "--evaluate_against=randm"): "unknown player 'randm' (did you mean 'random'?)",
     ("--game=pig", "--opponents=nobody"): "unknown player 'nobody'",
     ("--game=pig", "--opponents=random,random"): "opponents",
-    ("--game=pig", "--preset=smith1999"): "unknown preset 'smith1999' of td_lambda; known presets: alhajry2012",
+    ("--game=pig", "--preset=alhajry2012"): "unknown preset 'alhajry2012' of td_lambda for pig; known presets: none",
+    (
+        "--game=ludo",
+        "--preset=alhajry",
+    ): "'alhajry' of td_lambda for ludo (did you mean 'alhajry2012'?)",
+    ("--preset=alhajry2012",): "known presets: none; name a --game, as most belong to one",
     ("--game=pig", "--run=taken"): "'taken' exists already",
     ("--resume=taken",): "'taken' is not a run directory",
     ("--resume=taken", "--run=other"): "leave out --run",
@@ -235,7 +241,7 @@ def test_a_preset_takes_the_place_of_what_suits_the_game(command):
 def test_a_game_may_build_on_a_preset(command):
     code, out, _ = command("--game=ludo", "--algo=q_strategies", "--help")
     assert code == 0
-    rewards = q_strategies.PRESETS["alhajry2012"]["rewards"]
+    rewards = PRESETS["q_strategies"]["alhajry2012"]["rewards"]
     for flag in (f"--rewards={rewards}", "--learning_rate=0.5", "--epsilon_end=0.3", "--final_games=20000"):
         assert f"  {flag}\n" in out
 

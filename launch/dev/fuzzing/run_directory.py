@@ -39,7 +39,7 @@ def good_run() -> pathlib.Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "run"
     game = registry.make("tic_tac_toe")
-    settings = td_lambda.Config(games=20, lanes=2, window=2, hidden=(), parts=1)
+    settings = td_lambda.Config(games=20, lanes=2, window=2, hidden=(), shards=1)
     state = jax.device_get(td_lambda.init(settings, game, jax.random.key(0)))
     schedule = training.Schedule(evaluate_every=5)
     asked = {"game": "tic_tac_toe", "algo": "td_lambda", "seed": 0}

@@ -1,100 +1,21 @@
-"""Whose reward is whose: hand-made turns, and real games against a search for each player's next decision."""
+"""Whose reward is whose: real games against a search for each player's next decision."""
 
 import functools
 import operator
 
-import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from algorithms.learning import experience
-from algorithms.learning.experience import NOBODY, Decision, Slot
+from algorithms.learning import experience, transitions
+from algorithms.learning.experience import Decision
+from algorithms.learning.transitions import NOBODY
 from boardrl import registry
 from boardrl.play import rollout
 from boardrl.play.players import make
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
-
-
-def by_hand(rows, *, first=0):
-    """[T, 1] slots of rows (player, dice, reward, ended); a decision's memo and choice are its number."""
-    player, dice, reward, ended = zip(*rows, strict=True)
-    numbers = jnp.arange(first, first + len(rows), dtype=jnp.int32)[:, None]
-    return Slot(
-        player=jnp.array(player, jnp.int32)[:, None],
-        memo=numbers.astype(jnp.float32),
-        choice=numbers,
-        dice=jnp.array(dice, jnp.float32)[:, None],
-        reward=jnp.array(reward, jnp.float32)[:, None],
-        ended=jnp.array(ended)[:, None],
-    )
-
-
-# Each number is a power of two for seat 0 and ten times that for seat 1, so that a sum shows what went into it.
-WINDOW = [
-    (0, [0, 0], [1, 10], False),
-    (1, [0, 0], [2, 20], False),
-    (1, [0, 0], [4, 40], False),  # the same player again, after an extra roll
-    (NOBODY, [8, 80], [0, 0], False),  # a turn that is passed over
-    (0, [16, 160], [32, 320], True),
-    (0, [0, 0], [0.5, 5], False),  # of the next game
-]
-
-
-def test_links_by_hand():
-    link = experience.links(by_hand(WINDOW), discount=0.5)
-    known = link.known[:, 0]
-    assert known.tolist() == [True, True, True, False, True, False]
-    assert link.open[:, 0].tolist() == [False, False, False, False, False, True]
-    assert link.reward[known, 0].tolist() == [1 + 2 + 4 + 8 + 16, 20, 40 + 80 + 160 + 320, 32]
-    assert link.discount[known, 0].tolist() == [0.5, 0.5, 0, 0]
-    assert link.next[:2, 0].tolist() == [4, 2]
-
-
-def test_two_steps_by_hand():
-    link = experience.links(by_hand(WINDOW), discount=0.5, steps=2)
-    known = link.known[:, 0]
-    assert link.reward[known, 0].tolist() == [31 + 32 / 2, 20 + 600 / 2, 600, 32]
-    assert not link.discount[known, 0].any()  # all of them see the end
-
-
-def test_three_steps_end_where_the_window_does():
-    rows = [(0, [0, 0], [1, 0], False), (0, [0, 0], [2, 0], False), (0, [0, 0], [4, 0], False)]
-    link = experience.links(by_hand(rows), discount=0.5, steps=3)
-    assert link.known[:, 0].tolist() == [True, True, False]
-    assert link.reward[:2, 0].tolist() == [1 + 2 / 2, 2]
-    assert link.discount[:2, 0].tolist() == [0.25, 0.5]
-    assert link.next[:2, 0].tolist() == [2, 2]
-
-
-def test_outcomes_are_all_that_follows():
-    link = experience.links(by_hand(WINDOW), discount=0.5)
-    assert experience.outcomes(link)[:, 0].tolist() == [31 + 32 / 2, 20 + 600 / 2, 600, 0, 32, 0]
-
-
-def test_open_decisions_go_on_in_the_next_window():
-    slots = by_hand(WINDOW[:3])
-    pending = experience.still_open(slots, experience.links(slots, discount=0.5))
-    assert pending.player[:, 0].tolist() == [0, 1]
-    assert pending.choice[:, 0].tolist() == [0, 2]
-    assert pending.memo[:, 0].tolist() == [0, 2]
-    assert pending.reward[:, 0].tolist() == [[7, 0], [0, 40]]
-    joined = experience.join(pending, by_hand(WINDOW[3:], first=3))
-    link = experience.links(joined, discount=0.5)
-    lived = experience.transitions(joined, link)
-    assert link.known[:, 0].tolist() == [True, True, False, True, False]
-    assert lived.choice[:, 0].tolist() == [0, 2, 3, 4, 5]
-    assert lived.reward[np.array([0, 1, 3]), 0].tolist() == [31, 600, 32]  # as in one window
-    assert lived.after[0, 0] == 4
-
-
-def test_nobody_waits_after_the_end():
-    slots = by_hand(WINDOW[:5])
-    pending = experience.still_open(slots, experience.links(slots, discount=0.5))
-    assert pending.player[:, 0].tolist() == [NOBODY, NOBODY]
-    assert not pending.reward.any()
 
 
 @functools.partial(jax.jit, static_argnames=("game", "names", "num_turns"))
@@ -122,7 +43,7 @@ def test_rewards_of_real_games_go_to_the_player_who_decided(name, names, kinds):
     """Every reward of every step, looked up for each player until its next decision."""
     game = registry.make(name)
     _, slots = random_play(game, names, jax.random.key(3), num_turns=300)
-    link = jax.tree.map(np.asarray, experience.links(slots, discount=0.9))
+    link = jax.tree.map(np.asarray, transitions.links(slots, discount=0.9))
     player, dice, reward, ended = (np.asarray(leaf) for leaf in (slots.player, slots.dice, slots.reward, slots.ended))
     seen = {"again": 0, "ends": 0, "passed": 0}
     for lane in range(4):
@@ -152,11 +73,11 @@ def test_windows_joined_are_one_long_window():
     """Two windows with what waits between them teach the same rewards as one."""
     game, names = registry.make("pig:players=2,target=6"), ("points",)
     _, slots = random_play(game, names, jax.random.key(0), num_turns=40)
-    whole = experience.links(slots, discount=1.0)
+    whole = transitions.links(slots, discount=1.0)
     first, second = (jax.tree.map(operator.itemgetter(part), slots) for part in (slice(25), slice(25, 40)))
-    early = experience.links(first, discount=1.0)
-    joined = experience.join(experience.still_open(first, early), second)
-    late = experience.links(joined, discount=1.0)
+    early = transitions.links(first, discount=1.0)
+    joined = transitions.join(transitions.still_open(first, early), second)
+    late = transitions.links(joined, discount=1.0)
     total = float(jnp.where(whole.known, whole.reward, 0.0).sum())
     parts = float(jnp.where(early.known, early.reward, 0.0).sum() + jnp.where(late.known, late.reward, 0.0).sum())
     assert parts == pytest.approx(total)
@@ -184,31 +105,3 @@ def test_opponents_get_nothing_to_learn_from_and_play_their_own_moves():
     assert set(np.unique(slots.player[:, 1])) == {NOBODY, 0}
     assert lanes.state.scores[0, 0] > 0
     assert lanes.state.scores[0, 1] == 0  # who never holds has nothing
-
-
-def test_opponents_sit_in_every_seat_in_turn():
-    seats = experience.seating(4, 4, 2)
-    np.testing.assert_array_equal(seats, [[1, 2, 0, 0], [0, 1, 2, 0], [0, 0, 1, 2], [2, 0, 0, 1]])
-    np.testing.assert_array_equal(experience.seating(2, 4, 2, rotate=False), [[1, 2, 0, 0], [1, 2, 0, 0]])
-
-
-def test_totals_are_those_of_whole_games():
-    """What waits from the window before counts; what a game under way has brought does not yet."""
-    before = experience.Totals(jnp.array([[100.0, -1000.0]]), jnp.float32(5.0))
-    totals = experience.counted(before, by_hand(WINDOW))
-    assert float(totals.largest) == 1000 - 10 - 20 - 40 - 80 - 160 - 320
-    assert totals.so_far.tolist() == [[0.5, 5]]
-    again = experience.counted(experience.no_totals(1, 2), by_hand(WINDOW[:-1]))
-    assert float(again.largest) == 10 + 20 + 40 + 80 + 160 + 320
-    assert again.so_far.tolist() == [[0, 0]]
-
-
-def test_annealing_is_a_straight_line_that_stops():
-    at = [float(experience.annealed(0.9, 0.1, jnp.int32(games), 100)) for games in (0, 50, 100, 300)]
-    assert at == pytest.approx([0.9, 0.5, 0.1, 0.1])
-
-
-def test_a_fresh_start_waits_for_nothing():
-    pending = experience.no_pending(registry.make("pig"), jnp.float32(0), 3)
-    chex.assert_trees_all_equal(pending.player, jnp.full((2, 3), NOBODY))
-    assert not pending.ended.any()

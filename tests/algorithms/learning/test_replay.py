@@ -1,4 +1,4 @@
-"""The ring of remembered rows."""
+"""The replay buffer, a ring of transitions."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ from algorithms.learning import replay
 
 
 def filled(memory):
-    return sorted(np.asarray(memory.rows["x"])[: int(replay.size(memory))].tolist())
+    return sorted(np.asarray(memory.transitions["x"])[: int(replay.size(memory))].tolist())
 
 
 def add(memory, values, mask=None):
@@ -20,14 +20,14 @@ def add(memory, values, mask=None):
 EMPTY = replay.empty({"x": jnp.int32(0), "y": jnp.zeros(1)}, 5)
 
 
-def test_only_marked_rows_are_kept_and_the_oldest_go_first():
+def test_only_marked_transitions_are_kept_and_the_oldest_go_first():
     memory = add(EMPTY, [1, 2, 3], [True, False, True])
     assert filled(memory) == [1, 3]
     memory = add(memory, [4, 5, 6, 7])
     assert filled(memory) == [3, 4, 5, 6, 7]
     memory = add(memory, [8, 9])
     assert filled(memory) == [5, 6, 7, 8, 9]
-    np.testing.assert_array_equal(memory.rows["y"][:, 0], -memory.rows["x"])
+    np.testing.assert_array_equal(memory.transitions["y"][:, 0], -memory.transitions["x"])
 
 
 def test_of_too_many_the_last_stay():

@@ -1,4 +1,4 @@
-"""Keys, lessons and credit of tabular learning, on positions and games that are worked out anew here."""
+"""Keys, transitions and credit of tabular learning, on positions and games that are worked out anew here."""
 
 import dataclasses
 
@@ -68,8 +68,8 @@ def test_the_greedy_player_takes_the_first_of_the_best():
 
 
 @pytest.fixture(scope="module")
-def lessons():
-    """Lessons of three learners, with what was rewarded: +1 a release, -10 a piece lost, 100 times the points."""
+def played():
+    """Transitions of three learners, with what was rewarded: +1 a release, -10 a piece lost, 100 times the points."""
     coding = tabular.Coding(LUDO, "state", joint=True)
     worth = {"release": 1.0, "lost": -10.0, "points": 100.0}
     kernel = tabular.kernel(coding, list(worth), ())
@@ -77,15 +77,15 @@ def lessons():
     return kernel, list(kernel.play(frozen(coding), range(40), worth=worth, plays=plays, seed=5))
 
 
-def test_credit_goes_to_the_right_player_across_extra_rolls_and_passed_turns(lessons):
+def test_credit_goes_to_the_right_player_across_extra_rolls_and_passed_turns(played):
     """Every reward is worked out from the rows alone: what was released, lost and won up to the next decision."""
-    kernel, pages = lessons
+    kernel, pages = played
     facet = host.of(LUDO)
     assert list(kernel.causes) == [("release", "lost", "points"), ("lost", "points"), ("points",)]
     ends, losses, again, apart = 0, 0, 0, 0
     for book, count in pages:
         before, after = facet.state(book.before), facet.state(book.after)
-        for here, there in zip(book.lesson_from[:count], book.lesson_to[:count], strict=True):
+        for here, there in zip(book.transition_from[:count], book.transition_to[:count], strict=True):
             seat = int(before.turn[here])
             assert book.seats[here] == seat
             held = (before.pieces[here, seat] == 0).sum(), (after.pieces[here, seat] == 0).sum()
@@ -108,18 +108,18 @@ def test_credit_goes_to_the_right_player_across_extra_rolls_and_passed_turns(les
     assert apart > 50  # others decided in between
 
 
-def test_points_are_those_of_the_player_whose_lesson_ends(lessons):
-    _, pages = lessons
+def test_points_are_those_of_the_player_whose_game_ends(played):
+    _, pages = played
     totals = []
     for book, count in pages:
-        last = book.lesson_to[:count] == END
-        totals += [(int(book.seats[i]), float(book.rewards[i])) for i in book.lesson_from[:count][last]]
+        last = book.transition_to[:count] == END
+        totals += [(int(book.seats[i]), float(book.rewards[i])) for i in book.transition_from[:count][last]]
     points = np.array([round(reward / 100) for _, reward in totals]).reshape(-1, 3)  # the rest is less than 50
     assert sorted(points[0].tolist()) == [0, 1, 2]
     assert (np.sort(points, axis=1) == [0, 1, 2]).all()
 
 
-def test_a_lesson_by_hand():
+def test_a_transition_by_hand():
     """Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a)), with masked actions left out of the maximum."""
     coding = tabular.Coding(Pig(target=9), "state", joint=True)
     kernel = tabular.kernel(coding, ["points"], ())
@@ -130,8 +130,8 @@ def test_a_lesson_by_hand():
         masks=np.array([[True, True], [True, False]]),
         actions=np.array([1, 0], np.int32),
         rewards=np.array([0.5, 2.0], np.float32),
-        lesson_from=np.array([1, 0], np.int32),
-        lesson_to=np.array([END, 1], np.int32),
+        transition_from=np.array([1, 0], np.int32),
+        transition_to=np.array([END, 1], np.int32),
         seats=np.zeros(2, np.int32),
         before=np.zeros((2, width), np.uint64),
         after=np.zeros((2, width), np.uint64),

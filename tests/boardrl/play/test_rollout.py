@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from boardrl import registry
+from boardrl.game import select
 from boardrl.play import rollout
 from boardrl.play.policy import Policy, Strategy, Uniform
 from games.pig import Pig
@@ -169,3 +170,47 @@ def test_all_local_devices_play_the_same_games_without_a_second_compile():
     assert results[0][:2] == results[1][:2]
     assert [result[2] for result in results] == [[1, 1, 1]] * 2
     assert [result[3] for result in results] == [[1], [2]]
+
+
+def rolling(game, *, steps):
+    """Two lanes in which the die is in the air."""
+    lanes = rollout.fresh(game, 2)
+    return rollout.Lanes(lanes.state._replace(rolling=jnp.ones(2, bool)), jnp.array(steps, jnp.int32))
+
+
+def hold_if_possible(game):
+    """Decides to hold wherever something is at stake, else to roll, and notes what is at stake."""
+
+    def decide(lanes, due):
+        after = jax.vmap(game.step)(lanes.state, (lanes.state.total > 0).astype(jnp.int32))
+        return rollout.Decided(jax.vmap(select)(due, after, lanes.state), notes=lanes.state.total)
+
+    return decide
+
+
+def test_a_turn_is_told_roll_by_roll():
+    """Lane 0 throws a 6 and holds. Lane 1 throws a 1, which passes the turn to a player who can only roll."""
+    game = registry.make("pig:target=20")
+    uniform = jnp.array([[0.99, 0.0], [0.5, 0.4]])  # nobody waits for the second roll
+    turn = rollout.turn(game, rolling(game, steps=[3, 5]), hold_if_possible(game), uniform)
+    assert [rolled.tolist() for rolled in turn.rolled] == [[True, True], [False, False]]
+    assert turn.decided.tolist() == [True, True]
+    assert turn.notes.tolist() == [6, 0]
+    before, first, second, after = turn.states
+    assert before.rolling.tolist() == [True, True]
+    assert (first.turn.tolist(), first.total.tolist()) == ([0, 1], [6, 0])
+    assert second.total.tolist() == [6, 0]
+    assert (after.scores.tolist(), after.rolling.tolist()) == ([[6, 0], [0, 0]], [False, True])
+    assert turn.lanes.steps.tolist() == [5, 7]
+    assert not turn.ended.over.any()
+
+
+def test_nothing_is_decided_past_the_last_step():
+    """The roll is the last step that the game may take, so that it is cut there, as in a match."""
+    game = registry.make("pig:target=20")
+    last = game.spec.max_steps - 1
+    turn = rollout.turn(game, rolling(game, steps=[last, 3]), hold_if_possible(game), jnp.full((1, 2), 0.99))
+    assert turn.decided.tolist() == [False, True]
+    assert turn.ended.cut.tolist() == [True, False]
+    assert turn.ended.length.tolist() == [game.spec.max_steps, 5]
+    assert turn.lanes.steps.tolist() == [0, 5]
