@@ -1,4 +1,4 @@
-"""Words of bits on the host: two machine instructions, a hash, and the workspace of a successor function."""
+"""Bitboard primitives on the host: two machine instructions, a hash, and the workspace of a successor function."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numba.extending import intrinsic
 Int: TypeAlias = Any
 Word: TypeAlias = Any
 
-# A workspace is one uint64 array, zeros at first: a header, a stack of chains to follow, and as many notes and
-# slots of a table as there is room for. Notes tell from where a row was followed; the table finds rows by board.
-STAMP, TRUNCATED, CHAINS, SCRATCH = 0, 1, 2, 4  # words of the header; scratch has four
+# A workspace is one uint64 array, initially zero: a header, a stack of chains to follow, and as many notes and slots
+# of a hash table as fit. A row's note holds the cells from which it was followed; the table finds rows by their board.
+STAMP, TRUNCATED, CHAINS, SCRATCH = 0, 1, 2, 4  # words of the header; SCRATCH has four
 HEADER = 8
 NOT_FOUND = -1
 
 
 def _popcount(context: Any, word: Any) -> Any:
-    """How many bits of a uint64 are set, as int64."""
+    """The number of set bits of a uint64, as int64."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -31,7 +31,7 @@ def _popcount(context: Any, word: Any) -> Any:
 
 
 def _lowest(context: Any, word: Any) -> Any:
-    """The number of the lowest bit set in a uint64 that is not 0, as int64."""
+    """The index of the lowest set bit of a nonzero uint64, as int64."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -45,7 +45,7 @@ lowest: Any = intrinsic(_lowest)
 
 @numba.njit(cache=True, nogil=True)
 def mix(key: Word, word: Word) -> Word:
-    """A hash of all words so far and the next one (multiply and fold; the constant is 2⁶⁴ divided by φ)."""
+    """Adds a word to a hash (multiply and fold; the constant is 2⁶⁴ divided by φ)."""
     key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
     return key ^ (key >> np.uint64(29))
 
@@ -57,7 +57,7 @@ def work_words(chains: int, *, stack: int, note: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def begin_chains(work: np.ndarray, stack: Int, note: Int) -> Int:
-    """Empties the table, by a new stamp, and returns how many chains the workspace can tell apart."""
+    """Empties the table, by a new stamp, and returns the number of chains that the workspace can hold."""
     if work[CHAINS] == np.uint64(0):
         most = 1
         while HEADER + stack + 2 * most * (note + 2) <= work.shape[0]:
@@ -65,7 +65,7 @@ def begin_chains(work: np.ndarray, stack: Int, note: Int) -> Int:
         work[CHAINS] = np.uint64(most)
     chains = np.int64(work[CHAINS])
     work[STAMP] += np.uint64(1)
-    if work[STAMP] >> np.uint64(32):  # all stamps used up
+    if work[STAMP] >> np.uint64(32):  # all stamps used
         work[HEADER + stack + chains * note :] = np.uint64(0)
         work[STAMP] = np.uint64(1)
     return chains
@@ -73,7 +73,7 @@ def begin_chains(work: np.ndarray, stack: Int, note: Int) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def slot_row(work: np.ndarray, slot: Int) -> Int:
-    """The row that a slot of the table holds, or NOT_FOUND; what an earlier call left does not count."""
+    """The row in a slot of the table, or NOT_FOUND; entries of earlier calls count as empty."""
     entry = work[slot]
     return np.int64(entry & np.uint64(0xFFFFFFFF)) if entry >> np.uint64(32) == work[STAMP] else NOT_FOUND
 

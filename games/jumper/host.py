@@ -1,4 +1,4 @@
-"""Jumper's hand-written host facet: bitboards in place of what the rules in JAX lower to."""
+"""Jumper's hand-written host facet: bitboards in place of the lowered JAX rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.jumper.rules import Rules
 
 
 def facet(game: Rules) -> Handwritten | None:
-    """The facet for boards up to 16×16; larger ones are left to the lowering."""
+    """The facet for boards up to 16×16; None for larger ones, which use lowered rules."""
     if game.size > row.WIDE_SIZE:
         return None
     narrow_board = game.size <= row.NARROW_SIZE

@@ -1,4 +1,4 @@
-"""Boards up to 8×8 on the host: one 64-bit word a colour, whole turns as successors; rows as row.py has them."""
+"""Boards up to 8×8 on the host: one 64-bit word per colour, whole turns as successors; rows as in row.py."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from games.jumper.rules import NO_CHAIN
 WORDS = 4
 NUM_FEATURES = 4
 WHITE, BLACK, EMPTY, REST = range(WORDS)
-# A chain fills a cell with every hop, and a cell on the stack brings at most eight more.
+# A chain fills a cell with every hop, and a cell on the stack adds at most eight more.
 STACK = 2 * 8 * 64
 WORK_WORDS = work_words(1 << 12, stack=STACK, note=1)
 ONE, ZERO = np.uint64(1), np.uint64(0)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-FROM_LEFT = np.uint64(0x3F3F3F3F3F3F3F3F)  # columns from which two cells to the right is on an 8×8 board
+FROM_LEFT = np.uint64(0x3F3F3F3F3F3F3F3F)  # columns with two more columns to their right on an 8×8 board
 FROM_RIGHT = np.uint64(0xFCFCFCFCFCFCFCFC)
 SHIFTS = (np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(9))
 UP_COLUMNS = (FROM_LEFT, FROM_RIGHT, ALL, FROM_LEFT)  # towards higher bits: right, down-left, down, down-right
 INNER = FROM_LEFT << np.uint64(1)
 BOTH_SIDES = (INNER, INNER, ALL, INNER)  # columns with a cell on both sides
-DOWN_COLUMNS = (FROM_RIGHT, FROM_LEFT, ALL, FROM_RIGHT)  # towards lower bits, the opposite ways
+DOWN_COLUMNS = (FROM_RIGHT, FROM_LEFT, ALL, FROM_RIGHT)  # towards lower bits, the opposite directions
 
 
 @numba.njit(cache=True, nogil=True)
 def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
-    """Writes every position after one turn into buffer[:count], each once, and returns count.
+    """Writes every distinct position after one turn into buffer[:count] and returns count.
 
-    Jumps come before places; a lone hop over an own piece is the place on its landing. In the middle of a chain
-    the ways to end it are given, stopping at once being the first. A buffer of at least 64 rows always holds all
-    places; when it, or the workspace, cannot hold all jumps, the rest is left out and work[TRUNCATED] is counted
-    up. A larger workspace than WORK_WORDS tells more chains apart.
+    Jumps come before places; a single hop over an own piece equals the place on its landing. In the middle of a chain
+    the successors are the ways to end it, beginning with an immediate stop. A buffer of at least 64 rows always holds
+    all places; if the buffer or the workspace cannot hold all jumps, the rest is dropped and work[TRUNCATED]
+    incremented. A workspace larger than WORK_WORDS holds more chains.
     """
     empty, seat = row[EMPTY], np.int64(row[REST] & ONE)
     mine, theirs = row[seat], row[1 - seat]
@@ -93,8 +93,8 @@ def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
             else:
                 work[TRUNCATED] += ONE
 
-    # 2. Chains: a first hop goes on only from where one could hop before it. Of the hops over own pieces, those
-    # that may go on are written now, once for each landing, and left out of the places.
+    # 2. Chains: a first hop can continue only where a hop was already possible before it. Hops over own pieces that may
+    # continue are written now, once per landing, and omitted from the places.
     if can_hop:
         for first in range(count):
             landing = buffer[first, seat] ^ mine
@@ -129,10 +129,10 @@ def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def follow(buffer: np.ndarray, work: np.ndarray, count: Int, pending: Int, limit: Int, seat: Int) -> Int:
-    """Follows the chains on the stack, and returns how many rows there are then.
+    """Follows the chains on the stack, and returns the new number of rows.
 
-    Chains meet: other hops, or the same in another order, may lead to the same board. A row's note holds the
-    cells from which it was followed, so that each pair of board and cell is followed once.
+    Different hops, or the same hops in another order, may lead to the same board. A row's note holds the cells from
+    which it was followed, so that each pair of board and cell is followed only once.
     """
     room = begin_chains(work, STACK, 1)
     notes = HEADER + STACK
@@ -204,7 +204,7 @@ def actor(row: np.ndarray, work: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def returns(row: np.ndarray, out: np.ndarray, work: np.ndarray) -> None:
-    """Writes what each player has got into out [2]."""
+    """Writes the return of each player into out [2]."""
     lead = np.int64(0) if row[EMPTY] else popcount(row[WHITE]) - popcount(row[BLACK])
     out[0] = np.sign(lead)
     out[1] = -out[0]
@@ -223,7 +223,7 @@ def counts(mine: Word, theirs: Word, empty: Word) -> tuple[Int, Int, Int]:
     unsafe = ZERO
     axes = 0
     for way in range(4):
-        # A bit that wraps round a row's end comes from a column where no piece has cells on both sides.
+        # A bit that wraps around the end of a row comes from an edge column, where no piece has cells on both sides.
         shift = SHIFTS[way]
         sides = (empty << shift) & (enterable >> shift) | (empty >> shift) & (enterable << shift)
         jumpable = mine & sides & BOTH_SIDES[way]

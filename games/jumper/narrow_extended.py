@@ -1,4 +1,4 @@
-"""The features of extended.py on boards up to 8×8, on rows as row.py has them."""
+"""The features of extended.py for boards up to 8×8, on rows as in row.py."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def features(row: np.ndarray, seat: Int, out: np.ndarray, work: np.ndarray) -> N
     axes = attacked_axes = own_hops = 0
     my_open = their_open = my_attacked = their_attacked = ZERO  # cells or pieces, along any axis
     for way in range(4):
-        # A bit that wraps round a row's end comes from a column where no cell has others on both sides.
+        # A bit that wraps around the end of a row comes from an edge column, where no cell has others on both sides.
         shift, inside = SHIFTS[way], BOTH_SIDES[way]
         empty_one, empty_two = empty << shift, empty >> shift
         mine_one, mine_two = mine << shift, mine >> shift
@@ -93,5 +93,5 @@ def landings(starts: Word, held: Word, empty: Word) -> Word:
 
 @numba.njit(cache=True, nogil=True)
 def lead(mine: Word, theirs: Word, where: Word) -> Int:
-    """How many more pieces of mine than of theirs there are somewhere."""
+    """The number of my pieces minus theirs among the cells `where`."""
     return popcount(mine & where) - popcount(theirs & where)

@@ -1,6 +1,6 @@
-"""The facet of boards up to 8×8: every game has a copy of this module, with constants of its own.
+"""The facet of boards up to 8×8: every game has a copy of this module, with its own constants.
 
-What takes long to compile is imported, so that boards of all sizes share it.
+Functions that take long to compile are imported, so that boards of all sizes share them.
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ ROOM = 64  # for a place on every cell
 
 @numba.njit(cache=True, nogil=True)
 def init(row: np.ndarray) -> None:
-    """Writes the first state."""
+    """Writes the initial state."""
     write_first(row, SIZE, NUM_DEALT)

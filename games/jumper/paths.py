@@ -1,7 +1,7 @@
-"""Turns told apart by their paths, on boards of any size: counts, and the n-th path for even draws.
+"""Turns distinguished by their paths, on boards of any size: counts, and the n-th path for uniform sampling.
 
-Compiled, on one board [size²] int8 that is changed and changed back. A path that goes on is followed as often as
-it is met; search works on distinct boards instead (host.py).
+Compiled, on one board [size²] int8 with moves made and unmade in place. Paths to the same board are followed
+separately; search works on distinct boards instead (host.py).
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from games.jumper.bits import Int
 from games.jumper.rules import DEAD, DIRECTIONS, EMPTY
 
 WAYS = np.array(DIRECTIONS, np.int64)
-# In place of a chain's cell: the turn is about to begin. An int64, as a function that calls itself crashes when it
-# comes from the cache if the inner call has other types than the outer, a literal's for one (numba issue 6061).
+# In place of a chain's cell: the turn is about to begin. An int64, because a recursive function loaded from the cache
+# crashes if the inner call has other argument types than the outer one, such as a literal's (numba issue 6061).
 NO_CELL = np.int64(-1)
 DONE = -1
 
 
 @numba.njit(cache=True, nogil=True)
 def count(board: np.ndarray, size: Int, mover: Int, cell: Int, depth: Int) -> Int:
-    """How many sequences of `depth` turns begin here; a finished game is one sequence.
+    """The number of sequences of `depth` turns from here; a finished game is one sequence.
 
-    With a cell, only those whose first turn goes on from there by at least one hop.
+    With a cell, only those whose first turn continues from there by at least one hop.
     """
     total = 0
     if cell == NO_CELL:
@@ -55,7 +55,7 @@ def count(board: np.ndarray, size: Int, mover: Int, cell: Int, depth: Int) -> In
 
 @numba.njit(cache=True, nogil=True)
 def play(board: np.ndarray, size: Int, mover: Int, cell: Int, number: Int) -> Int:
-    """Makes the turn of that number, counted as `count` counts with depth 1; DONE, or what is left of the number."""
+    """Makes the turn of that number, in the order of `count` with depth 1; DONE, or the rest of the number."""
     if cell == NO_CELL:
         for at in range(size * size):
             if board[at] == EMPTY:

@@ -1,11 +1,11 @@
-"""A position as a row of 64-bit words, and what can be done with it one action at a time.
+"""A position as a row of 64-bit words, and the host functions that take one action at a time.
 
 Up to 8×8 a row has four words: white, black, empty and the rest, and cell (r, c) is bit 8r + c. Up to 16×16 it has
-thirteen: four words each of white, black and empty, with bit 16r + c, and the rest. The place of a cell does not
-depend on the size of the board, so that successors need not know it: cells off the board are in none of the three.
+thirteen: four words each of white, black and empty, with bit 16r + c, and the rest. The bit of a cell does not depend
+on the size of the board, so the successor functions need not know it: cells off the board are in none of the three.
 
 The rest: bit 0 the seat to move, from bit 8 on the bit number of a chain's cell plus 1, or 0 without a chain;
-from bit 24 on the size; from bit 32 on how many cells are empty when the players begin, after the dealing.
+from bit 24 on the size; from bit 32 on the number of empty cells when the players begin, after the random deal.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CHAIN_BITS = np.uint64(0xFFFF00)
 
 @numba.njit(cache=True, nogil=True)
 def chain_bit(rest: Word) -> Int:
-    """The bit number of the cell that the chain under way has reached, or NO_CHAIN."""
+    """The bit number of the last cell of the unfinished chain, or NO_CHAIN."""
     return np.int64(rest >> np.uint64(8) & np.uint64(0xFFFF)) - 1
 
 
 @numba.njit(cache=True, nogil=True)
 def turn_ended(rest: Word) -> Word:
-    """The rest after the turn: the other seat, no chain."""
+    """The last word after the turn: the other seat, no chain."""
     return rest & ~CHAIN_BITS ^ ONE
 
 
@@ -60,13 +60,13 @@ def actor_of(rest: Word, num_empty: Int) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def stride(row: np.ndarray) -> Int:
-    """How far apart the bits of a column are."""
+    """The distance between the bits of two neighbouring rows."""
     return 8 if row.shape[0] == NARROW_WORDS else 16
 
 
 @numba.njit(cache=True, nogil=True)
 def piece(row: np.ndarray, bit: Int) -> Int:
-    """What is on a cell of the board, by its bit number."""
+    """The content of a cell of the board, by its bit number."""
     part = row.shape[0] // 3
     word, mask = bit >> 6, ONE << np.uint64(bit & 63)
     if row[word] & mask:
@@ -114,7 +114,7 @@ def lands(row: np.ndarray, bit: Int, way: Int) -> bool:
 
 @numba.njit(cache=True, nogil=True)
 def write_first(row: np.ndarray, size: Int, num_dealt: Int) -> None:
-    """The empty board."""
+    """Writes the initial state: the empty board."""
     row[:] = ZERO
     row[-1] = np.uint64(size) << np.uint64(24) | np.uint64(size * size - num_dealt) << np.uint64(32)
     for cell in range(size * size):
@@ -123,7 +123,7 @@ def write_first(row: np.ndarray, size: Int, num_dealt: Int) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def write_moves(row: np.ndarray, mask: np.ndarray) -> Int:
-    """Writes which actions the rules allow the player to move, and returns how many."""
+    """Writes the mask of the actions of the player to move, and returns their number."""
     mask[:] = False
     size, width, chain = size_of(row[-1]), stride(row), chain_bit(row[-1])
     mover = WHITE + np.int64(row[-1] & ONE)
@@ -145,7 +145,7 @@ def write_moves(row: np.ndarray, mask: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def legal(row: np.ndarray, mask: np.ndarray, work: np.ndarray) -> None:
-    """Writes [MASK_WORDS] uint64: what the actor may do."""
+    """Writes [MASK_WORDS] uint64: the mask of legal actions."""
     mask[:] = ZERO
     if actor_of(row[-1], count_empty(row)) < 0:
         return
@@ -227,7 +227,7 @@ def pack(game: Rules, state: Any) -> np.ndarray:
 
 
 def unpack(game: Rules, rows: np.ndarray) -> Any:
-    """The state of [WORDS], or the batch of states of [B, WORDS], with NumPy arrays as leaves."""
+    """The state packed in [WORDS], or the batch of states packed in [B, WORDS], with NumPy leaves."""
     _, width, part = _layout(game)
     word, place = _bits(game)
     board = np.full((*rows.shape[:-1], game.num_cells), DEAD, np.int8)
@@ -242,12 +242,12 @@ def unpack(game: Rules, rows: np.ndarray) -> Any:
 
 @functools.cache
 def _bits(game: Rules) -> tuple[np.ndarray, np.ndarray]:
-    """[size²] for each cell the word of a colour in which its bit is, and the bit's place there."""
+    """[size²] for each cell: the index of its word within a colour, and its bit in that word."""
     cells = np.arange(game.num_cells)
     bits = _layout(game)[1] * (cells // game.size) + cells % game.size
     return bits // 64, (bits % 64).astype(np.uint64)
 
 
 def _layout(game: Rules) -> tuple[int, int, int]:
-    """The words of a row, the stride of its bits, and the words of one colour."""
+    """The number of words of a row, the stride of its bits, and the number of words of one colour."""
     return (NARROW_WORDS, 8, 1) if game.size <= NARROW_SIZE else (WIDE_WORDS, 16, 4)

@@ -1,6 +1,6 @@
-"""The eight mirror images of a board: number 1 has the columns reversed, 2 the rows, 4 rows and columns exchanged.
+"""The eight symmetries of a board: bit 1 of the number reverses the columns, 2 the rows, 4 transposes the board.
 
-A number that is a sum has all of its parts done, in this order.
+A number with several bits applies them in this order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLUMNS, ROWS, EXCHANGE = 1, 2, 4
 
 
 def symmetric(size: int, state: State, number: Array) -> State:
-    """The mirror image of that number."""
+    """The state under the symmetry of that number."""
     shown = jnp.asarray(cells_shown(size))[number]
     goes = jnp.asarray(np.argsort(cells_shown(size), axis=1).astype(np.int32))[number]
     chain = jnp.where(state.chain == NO_CHAIN, NO_CHAIN, goes[jnp.maximum(state.chain, 0)])
@@ -30,7 +30,7 @@ def symmetric(size: int, state: State, number: Array) -> State:
 
 @functools.lru_cache
 def cells_shown(size: int) -> np.ndarray:
-    """[8, size²] int32: which cell each cell of the mirror image shows."""
+    """[8, size²] int32: the original cell that each cell of the image shows."""
     images = []
     for number in range(NUM_SYMMETRIES):
         square = np.arange(size * size, dtype=np.int32).reshape(size, size)
@@ -45,7 +45,7 @@ def cells_shown(size: int) -> np.ndarray:
 
 @numba.njit(cache=True, nogil=True)
 def moved(bit: Int, number: Int, size: Int, width: Int) -> Int:
-    """The bit number to which a cell goes."""
+    """The bit number of a cell's image."""
     row, column = bit // width, bit % width
     if number & COLUMNS:
         column = size - 1 - column
@@ -56,7 +56,7 @@ def moved(bit: Int, number: Int, size: Int, width: Int) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def rest_of(rest: Word, number: Int, width: Int) -> Word:
-    """The last word of the mirror image."""
+    """The last word of the image."""
     if chain_bit(rest) == NO_CHAIN:
         return rest
     return rest & ~CHAIN_BITS | np.uint64(moved(chain_bit(rest), number, size_of(rest), width) + 1) << np.uint64(8)
@@ -64,7 +64,7 @@ def rest_of(rest: Word, number: Int, width: Int) -> Word:
 
 @numba.njit(cache=True, nogil=True)
 def symmetric_cells(row: np.ndarray, number: Int, out: np.ndarray, work: np.ndarray) -> None:
-    """Writes the mirror image of a row of any width, cell by cell."""
+    """Writes the image of a row of any width, cell by cell."""
     size, width = size_of(row[-1]), stride(row)
     out[:] = np.uint64(0)
     out[-1] = rest_of(row[-1], number, width)
@@ -75,9 +75,9 @@ def symmetric_cells(row: np.ndarray, number: Int, out: np.ndarray, work: np.ndar
 
 @numba.njit(cache=True, nogil=True)
 def symmetric_words(row: np.ndarray, number: Int, out: np.ndarray, work: np.ndarray) -> None:
-    """Writes the mirror image of a row of a board up to 8×8, each colour's word at once."""
+    """Writes the image of a row of a board up to 8×8, a whole word per colour at once."""
     rest = row[-1]
-    spare = np.uint64(8 - size_of(rest))  # columns and rows that are not on the board
+    spare = np.uint64(8 - size_of(rest))  # number of columns and rows off the board
     for colour in range(3):
         word = row[colour]
         if number & COLUMNS:
@@ -98,12 +98,12 @@ def symmetric_words(row: np.ndarray, number: Int, out: np.ndarray, work: np.ndar
 
 @numba.njit(cache=True, nogil=True)
 def exchanged(word: Word, shift: Word, low: Word) -> Word:
-    """Blocks of bits under the mask `low` change places with those `shift` bits higher."""
+    """Swaps the bits under the mask `low` with those `shift` bits higher."""
     return (word >> shift & low) | (word & low) << shift
 
 
 @numba.njit(cache=True, nogil=True)
 def crossed(word: Word, shift: Word, mask: Word) -> Word:
-    """Bits under the mask change places with those `shift` bits higher, all others stay."""
+    """Swaps the bits under the mask with those `shift` bits higher; all others stay."""
     differ = (word ^ word >> shift) & mask
     return word ^ differ ^ differ << shift

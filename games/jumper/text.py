@@ -1,4 +1,4 @@
-"""Boards and moves as text, in the formats that players of this game know."""
+"""Boards and moves as text, in the formats that players of this game use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ("empty", "white", "black", "dead")
 
 
 def to_text(game: Rules, state: State) -> str:
-    """The size, the rows, and a line for who is to move: `W`, or `W 2 3` with the cell of a chain under way."""
+    """The size, the rows, and a line for the side to move: `W`, or `W 2 3` with the cell of an unfinished chain."""
     board = np.asarray(state.board)
     side = [SIDES[int(state.turn)]]
     if int(state.chain) != NO_CHAIN:
@@ -46,9 +46,9 @@ def read_board(text: str) -> tuple[np.ndarray, list[str]]:
     """[size, size] int8 board of the first lines of a text, and the lines that follow."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise UserError("an empty text is no board; expected a line with its size, then its rows")
+        raise UserError("an empty text is not a board; expected a line with its size, then its rows")
     if not lines[0].isdecimal() or int(lines[0]) < 3:
-        raise UserError(f"bad first line {lines[0]!r} of a board: expected its size, a number from 3 up")
+        raise UserError(f"bad first line {lines[0]!r} of a board: expected its size, 3 or more")
     size = int(lines[0])
     if len(lines) <= size:
         raise UserError(f"row {len(lines) - 1} of the board is missing; expected {size} rows after the size")
@@ -62,10 +62,10 @@ def read_board(text: str) -> tuple[np.ndarray, list[str]]:
 
 
 def _read_side(lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
-    """The seat and the chain's cell of what follows a board."""
+    """The seat and the chain's cell from the lines after a board."""
     size = len(board)
     if len(lines) > 1:
-        raise UserError(f"unexpected line {lines[1]!r} after the board; expected at most one line, who is to move")
+        raise UserError(f"unexpected line {lines[1]!r} after the board; expected at most one line, the side to move")
     side, *cell = lines[0].upper().split() if lines else ["W"]
     if side not in ("W", "B") or len(cell) not in (0, 2):
         raise UserError(f"bad line {lines[0]!r} after the board: expected W or B, or like 'W 2 3' within a chain")
@@ -82,7 +82,7 @@ def _read_side(lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
 def read_turn(game: Rules, state: State, text: str) -> list[int]:
     """The actions of a whole turn: `r c` places, `r1 c1 r2 c2 …` hops from the first cell to each next.
 
-    Within a chain the first cell is the one that the chain has reached; that cell alone stops there.
+    Within a chain the first cell is the chain's last cell so far; that cell alone means stop.
     """
     cells = [game.size * row + column for row, column in _read_cells(text, game.size)]
     board, mover, chain = np.array(state.board), WHITE + int(state.turn), int(state.chain)
@@ -120,7 +120,7 @@ def read_turn(game: Rules, state: State, text: str) -> list[int]:
 
 
 def turn_text(game: Rules, actions: Sequence[int]) -> str:
-    """The move format of a turn's actions; a stop by itself is `stop`."""
+    """A turn's actions in the move format; a stop by itself is `stop`."""
     cells: list[int] = []
     for action in actions:
         kind, cell = divmod(int(action), game.num_cells)
@@ -133,7 +133,7 @@ def turn_text(game: Rules, actions: Sequence[int]) -> str:
 
 
 def move_text(game: Rules, state: State, move: int) -> str:
-    """One action, or one outcome of the dealing, in words."""
+    """Describes an action, or an outcome of the random deal."""
     if int(move) == game.stop:
         return "stops"
     hops = int(move) >= game.num_cells
@@ -144,9 +144,9 @@ def move_text(game: Rules, state: State, move: int) -> str:
 
 
 def turn_between(game: Rules, before: State, board: np.ndarray) -> str:
-    """The move, in the move format, by which the player to move makes `board` [size²] of a position.
+    """The move, in the move format, by which the player to move turns a position into `board` [size²].
 
-    Several may; a place is preferred, then the path that comes first.
+    If there are several, a place is preferred, then the first path.
     """
     start, mover, chain = np.array(before.board), WHITE + int(before.turn), int(before.chain)
     landed = set(np.flatnonzero((start == EMPTY) & (board != EMPTY)).tolist())
@@ -161,14 +161,14 @@ def turn_between(game: Rules, before: State, board: np.ndarray) -> str:
 
 
 def actions_between(game: Rules, before: State, after: State) -> list[int]:
-    """The actions of a turn that makes the second position of the first."""
+    """The actions of a turn that leads from the first position to the second."""
     return read_turn(game, before, turn_between(game, before, np.asarray(after.board)))
 
 
 def _path_to(
     board: np.ndarray, goal: np.ndarray, size: int, mover: int, path: list[int], hops: int
 ) -> list[int] | None:
-    """A path of that many more hops that makes `goal` of `board`, or None."""
+    """A path of that many more hops from `board` to `goal`, or None."""
     if hops == 0:
         return path if (board == goal).all() else None
     for jumped, landing in _landings(board, size, path[-1]):

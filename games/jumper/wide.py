@@ -1,4 +1,4 @@
-"""Boards up to 16×16 on the host: four 64-bit words a colour, whole turns as successors; rows as row.py has them."""
+"""Boards up to 16×16 on the host: four 64-bit words per colour, whole turns as successors; rows as in row.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
         work[pending + 1] = ZERO
         return follow(buffer, work, 1, pending + 2, buffer.shape[0] - 1, seat)
 
-    # 1. First hops. One over an own piece is the place on its landing: noted in the scratch words.
+    # 1. First hops. A hop over an own piece equals the place on its landing, which is marked in the scratch words.
     limit = buffer.shape[0]
     for word in range(PART):
         work[SCRATCH + word] = ZERO
@@ -75,7 +75,7 @@ def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
                     pending += 2
                     count += 1
 
-    # 2. Chains, also from the places that a hop over an own piece makes.
+    # 2. Chains, also from the places that equal a hop over an own piece.
     for word in range(PART):
         landings = work[SCRATCH + word]
         while landings:
@@ -101,7 +101,7 @@ def successors(row: np.ndarray, buffer: np.ndarray, work: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def follow(buffer: np.ndarray, work: np.ndarray, count: Int, pending: Int, limit: Int, seat: Int) -> Int:
-    """As narrow.follow; buffer[count] is free to try a board on, as a landing leaves room for its place."""
+    """As narrow.follow; buffer[count] serves as scratch space, because a landing leaves room for its place."""
     room = begin_chains(work, STACK, PART)
     notes = HEADER + STACK
     table = notes + PART * room
@@ -201,7 +201,7 @@ def same(buffer: np.ndarray, one: Int, other: Int) -> bool:
 
 @numba.njit(cache=True, nogil=True)
 def cells_in(row: np.ndarray, part: Int) -> Int:
-    """How many cells a part of the row has."""
+    """The number of cells in a part of the row."""
     total = 0
     for word in range(part, part + PART):
         total += popcount(row[word])
@@ -216,7 +216,7 @@ def actor(row: np.ndarray, work: np.ndarray) -> Int:
 
 @numba.njit(cache=True, nogil=True)
 def returns(row: np.ndarray, out: np.ndarray, work: np.ndarray) -> None:
-    """Writes what each player has got into out [2]."""
+    """Writes the return of each player into out [2]."""
     lead = 0 if cells_in(row, EMPTY) else cells_in(row, WHITE) - cells_in(row, BLACK)
     out[0] = np.sign(lead)
     out[1] = -out[0]
@@ -251,7 +251,7 @@ def counts(row: np.ndarray, seat: Int) -> tuple[Int, Int, Int]:
 
 @numba.njit(cache=True, nogil=True)
 def jumpable(row: np.ndarray, seat: Int, cell: Int, way: Int) -> bool:
-    """Whether the other player can jump, now or later, the piece of `seat` on a cell along an axis."""
+    """Whether the opponent can jump, now or later, the piece of `seat` on a cell along an axis."""
     down, right = cell >> 4, cell & 15
     step_down, step_right = ROWS[way], COLUMNS[way]
     if not (0 < down < 15 or step_down == 0) or not (0 < right < 15 or step_right == 0):

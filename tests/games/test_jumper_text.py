@@ -53,7 +53,7 @@ def test_the_side_and_a_chain_under_way_survive(side: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "empty text is no board"),
+        ("", "empty text is not a board"),
         ("x\n- - -", "bad first line 'x'"),
         ("2\n- -\n- -", "bad first line '2'"),
         ("5\n- - - - -", "row 1 of the board is missing"),
