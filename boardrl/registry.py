@@ -37,7 +37,7 @@ def load(name: str, group: Group = GAMES) -> Any:
     points = {point.value: point for point in entry_points.of(group.name) if point.name == name}
     noun = group.noun
     if not points:
-        known = ", ".join(names(group)) or "none; run pip install -e . once more"
+        known = ", ".join(names(group)) or "none; run pip install -e . again"
         raise UserError(f"unknown {noun} {name!r}{did_you_mean(name, names(group))}; known {noun}s: {known}")
     if len(points) > 1:
         places = " and ".join(sorted(points))

@@ -1,8 +1,8 @@
-"""Suite `search`: positions a second and milliseconds a move, ours and those of OpenSpiel and easyAI.
+"""Suite `search`: positions per second and milliseconds per move, ours and those of OpenSpiel and easyAI.
 
-A node is a position visited, the root and the leaves included, the same for all: of the peers every state that their
-search makes is counted. Times are the processor's, of the one thread that searches, so that what else runs on the
-machine matters little. All searches of a row begin in the same positions, value them alike and look as far ahead.
+A node is a visited position, including the root and the leaves, for all libraries: for the peers we count every state
+that their search makes. Times are processor time of the searching thread, which other load on the machine hardly
+affects. All searches of a row start from the same positions, with the same evaluation and depth.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from search.budget import Budget
 from search.searcher import Searcher
 
 BOARDS = 12  # random positions of Jumper
-FILLED = (6, 20)  # turns that were played at random before
+FILLED = (6, 20)  # range of the number of random turns before them
 SEED = 2013
-LEAST_SECONDS = 0.05  # of a measurement of ours
+LEAST_SECONDS = 0.05  # least time of a measurement of ours
 PLAIN = {"deepening": False}
 
 
 def rows(batch: int) -> Sequence[Row]:
-    """All rows; a search is one at a time, whatever the batch."""
+    """All rows; searches run one at a time, whatever the batch."""
     return [
         *shared_games(),
         *mcts_rows.rows(),
@@ -56,7 +56,7 @@ def shared_games() -> Sequence[Row]:
 
 
 def node_rate(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | None = None) -> Callable[[], float]:
-    """Nodes a second from the first position, or from random boards of Jumper."""
+    """Nodes per second from the initial position, or from random boards of Jumper."""
     search = make(game, kind, depth, options, facet=facet)
     starts = jumper_boards(search.facet) if game.spec.name == "jumper" else first_rows(search.facet)
 
@@ -73,7 +73,7 @@ def node_rate(game: Any, kind: str, depth: int, options: Any, *, facet: Facet | 
 
 
 def open_spiel_rate(name: str, depth: int) -> Callable[[], float]:
-    """Nodes a second of the alpha-beta that OpenSpiel has in Python."""
+    """Nodes per second of OpenSpiel's alpha-beta in Python."""
     try:
         import pyspiel
         from open_spiel.python.algorithms import minimax
@@ -94,7 +94,7 @@ def open_spiel_rate(name: str, depth: int) -> Callable[[], float]:
 
 
 class CountingState:
-    """A state of OpenSpiel that counts its copies, one for each node; not used where time is taken."""
+    """An OpenSpiel state that counts its copies, one per node; not used while timing."""
 
     def __init__(self, state: Any, count: list[int] | None = None) -> None:
         self._state = state
@@ -109,7 +109,7 @@ class CountingState:
 
 
 def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
-    """Nodes a second of easyAI's Negamax on a game written for it as its examples are."""
+    """Nodes per second of easyAI's Negamax on a game written in the style of its examples."""
     try:
         from easyAI import AI_Player, Negamax
 
@@ -127,7 +127,7 @@ def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
 
 
 def against_hand_written() -> Sequence[Row]:
-    """The same searches on rules lowered from JAX and on the hand-written ones, from the same positions."""
+    """The same searches with rules lowered from JAX and with hand-written ones, from the same positions."""
     result = []
     for size, kind, depth, options in (
         *((6, "negascout", depth, {}) for depth in (5, 6, 7)),
@@ -144,7 +144,7 @@ def against_hand_written() -> Sequence[Row]:
 
 
 def other_games() -> Sequence[Row]:
-    """Nodes a second of games that are only lowered."""
+    """Nodes per second of games that have only lowered rules."""
     result = []
     for name, depth in (("ataxx", 5), ("kalah", 8), ("jumper:size=12", 3)):
         game: Any = registry.make(name)
@@ -157,7 +157,7 @@ def other_games() -> Sequence[Row]:
 
 
 def jumper_rates() -> Sequence[Row]:
-    """Nodes a second on 6x6 boards."""
+    """Nodes per second on 6x6 boards."""
     game: Any = registry.make("jumper:size=6")
     lowered = host.lowered(game)
     return [
@@ -171,7 +171,7 @@ def jumper_rates() -> Sequence[Row]:
 
 
 def jumper_moves() -> Sequence[Row]:
-    """Searches a second on random 6x6 boards, as in figure 2 of Brunton and Cohney 2013, against plain alpha-beta."""
+    """Searches per second on random 6x6 boards, as in figure 2 of Brunton and Cohney 2013, against plain alpha-beta."""
     game: Any = registry.make("jumper:size=6")
     plain = searches(game, "alphabeta", 5, PLAIN)
     deep = searches(game, "alphabeta", 7, PLAIN, boards=3)
@@ -198,7 +198,7 @@ def jumper_moves() -> Sequence[Row]:
 def searches(
     game: Any, kind: str, depth: int, options: Any, *, boards: int = BOARDS, facet: Facet | None = None
 ) -> Callable[[], float]:
-    """Searches a second of random boards, each from an empty table."""
+    """Searches per second of random boards, each with an empty table."""
     search = make(game, kind, depth, options, facet=facet)
     starts = jumper_boards(search.facet)[:boards]
 
@@ -213,7 +213,7 @@ def searches(
 
 
 def random_moves(game: Any) -> Callable[[], float]:
-    """Moves a second of a player who takes any successor."""
+    """Moves per second of a player that chooses a random successor."""
     facet, rng = host.of(game), np.random.default_rng(SEED)
     starts, buffer, work = jumper_boards(facet), facet.rows(4096), facet.work()
 
@@ -238,7 +238,7 @@ def first_rows(facet: Facet) -> list[np.ndarray]:
 
 
 def jumper_boards(facet: Facet, number: int = BOARDS, seed: int = SEED) -> list[np.ndarray]:
-    """Boards after some random turns, the same whatever the facet."""
+    """Boards after some random turns, the same for every facet."""
     game: Any = facet.game
     own = host.of(game)
     rng, buffer, work = np.random.default_rng(seed), own.rows(4096), own.work()
