@@ -133,7 +133,7 @@ def recipes_rate(game: Game[Any]) -> Callable[[], float]:
 
 
 def moves_rate(name: str, depth: int) -> Callable[[], float]:
-    """Self-play on all cores with the weights of a short training, so that the games resemble those of later training."""
+    """Self-play on all cores with the weights of a short training, for games like those of later training."""
     game = registry.make(name)
     config = tdleaf.Config(depth=depth, batch=GAMES)
     state = tdleaf.init(config, game, jax.random.key(0))

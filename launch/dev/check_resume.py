@@ -5,8 +5,9 @@
 
 For each learner, one small reference run trains without interruption and keeps a checkpoint of every update. Others
 with the same settings are killed while they start, while they write a checkpoint, or at any moment, and resumed. After
-every kill, the newest checkpoint and metrics.jsonl up to it must equal those of the reference run at the same update; at the
-end the run must have the same weights and metrics. If anything differs, the exit code is 1 and the runs are kept.
+every kill, the newest checkpoint and metrics.jsonl up to it must equal those of the reference run at the same update;
+at the end the run must have the same weights and metrics. If anything differs, the exit code is 1 and the runs are
+kept.
 """
 
 from __future__ import annotations
