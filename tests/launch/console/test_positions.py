@@ -30,7 +30,7 @@ def test_an_error_of_a_user_s_game_is_one_sentence(text, reason):
 
 
 def test_long_texts_are_cut():
-    with pytest.raises(UserError, match=r"^'1 1 1.*…' is no position") as caught:
+    with pytest.raises(UserError, match=r"^'1 1 1.*…' is not a position") as caught:
         positions.parse(Careless(), "1 " * 500 + "x")
     assert len(str(caught.value)) < 300
 
