@@ -92,6 +92,6 @@ def _shadowed(place: str) -> str | None:
     parent = pathlib.Path(folders[0]).resolve().parent
     where = "the current folder" if parent == pathlib.Path.cwd() else "a folder on Python's path"
     return (
-        f"Python takes the folder {folders[0]!r} for it, as that lies in {where} and has the same name as the module; "
+        f"Python imports the folder {folders[0]!r} instead, which is in {where} and has the same name as the module; "
         "run the command from another folder"
     )

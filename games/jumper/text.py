@@ -75,7 +75,7 @@ def _read_side(lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
     row, column = _read_cells(" ".join(cell), size)[0]
     at = size * row + column
     if board[row, column] != WHITE + turn or not _landings(board.reshape(-1), size, at):
-        raise UserError(f"no chain of {side} can go on from {row} {column}; expected a piece of {side} that can hop")
+        raise UserError(f"no chain of {side} can continue from {row} {column}; expected a piece of {side} that can hop")
     return turn, at
 
 
@@ -89,7 +89,7 @@ def read_turn(game: Rules, state: State, text: str) -> list[int]:
     if not (board == EMPTY).any():
         raise UserError(f"bad move {text!r}: the game is over, no cell is empty")
     if chain != NO_CHAIN and cells[0] != chain:
-        raise UserError(f"bad move {text!r}: the chain under way goes on from {_name(game, chain)}")
+        raise UserError(f"bad move {text!r}: the unfinished chain continues from {_name(game, chain)}")
     if len(cells) == 1 and chain == NO_CHAIN:
         if board[cells[0]] != EMPTY:
             raise UserError(f"bad move {text!r}: cell {_name(game, cells[0])} is {NAMES[board[cells[0]]]}, not empty")

@@ -99,7 +99,7 @@ def main(asked: Config) -> None:
             raise UserError(f"learner {name!r} has no settings of a small run; add them to RUNS of {__name__}")
     folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_resume-"))
     folder.mkdir(parents=True, exist_ok=True)
-    table = rich.table.Table("learner", "kills", "begun anew", "runs finished", "different")
+    table = rich.table.Table("learner", "kills", "restarted", "runs finished", "different")
     differences: list[str] = []
     with progress.track("checking", asked.kills, "kills") as bar:
         done = 0

@@ -180,7 +180,9 @@ def show(content: list[dict[str, Any]]) -> None:
         table.add_row(case["game"], case["player"], *numbers, kilobytes, verdict(case))
     rich.console.Console(width=170).print(table)
     if not all(case["kept"] for case in content):
-        print(f"expected at most {MOST_OVER_MS:g} ms of its own over at the 99.9th percentile, and no byte")
+        print(
+            f"expected at most {MOST_OVER_MS:g} ms of own lateness at the 99.9th percentile, and no memory over budget"
+        )
 
 
 if __name__ == "__main__":

@@ -113,8 +113,8 @@ def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[
 
 def _digest(*texts: str) -> str:
     """A key of the players, from their texts and weights, so that games of other players are never mixed in."""
-    game, told = registry.make(GAME), hashlib.sha256()
+    game, digest = registry.make(GAME), hashlib.sha256()
     for player in named_players.make(",".join(texts), game):
         assert isinstance(player.host, SearchPlayer)
-        told.update(player.text.encode() + player.host.searcher.memory.weights.tobytes())
-    return told.hexdigest()[:8]
+        digest.update(player.text.encode() + player.host.searcher.memory.weights.tobytes())
+    return digest.hexdigest()[:8]

@@ -91,7 +91,7 @@ ITEMS = {
         "The same players with the seats rotated",
         40_000,
         rotated,
-        ("As many games from each of the four seats, four times as many in all; no earlier figure was measured so.",),
+        ("Equally many games from each of the four seats, four times as many in total; there are no earlier figures.",),
     ),
     "by_seat": Item(
         "What a seat is worth",

@@ -60,7 +60,7 @@ def test_the_side_and_a_chain_under_way_survive(side: str) -> None:
         (BOARD.replace("- B - W -", "- B - W"), "bad row 1 of the board, '- B - W': expected 5"),
         (BOARD.replace("- X - B -", "- X - Q -"), "bad row 3 of the board"),
         (BOARD + "X", "bad line 'X' after the board"),
-        (BOARD + "W 1 1", "no chain of W can go on from 1 1"),
+        (BOARD + "W 1 1", "no chain of W can continue from 1 1"),
         (BOARD + "W 1 7", "from 0 to 4"),
         (BOARD + "W\nB", "unexpected line 'B'"),
         ("3\n- - -\n- - -\n- - -", "a board of size 3 does not fit jumper:size=5; use jumper:size=3"),
@@ -92,7 +92,7 @@ def test_a_chain_is_read_as_hops_with_a_stop_where_it_could_go_on() -> None:
     assert read_turn(GAME, middle, "2 2 0 4") == whole[1:]
     assert turn_between(GAME, middle, np.asarray(after.board)) == "2 2 0 4"
     assert turn_between(GAME, middle, np.asarray(stopped.board)) == "2 2"
-    with pytest.raises(UserError, match="goes on from 2 2"):
+    with pytest.raises(UserError, match="the unfinished chain continues from 2 2"):
         read_turn(GAME, middle, "4 4 2 2")
 
 
