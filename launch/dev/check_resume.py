@@ -241,21 +241,21 @@ def _ended(process: Training) -> bool:
 def _expect_success(process: Training) -> None:
     process.wait(PATIENCE)
     if process.returncode:
-        process.said.seek(0)
-        raise UserError(f"training ended with code {process.returncode}: {process.said.read().strip()[-600:]}")
+        process.output.seek(0)
+        raise UserError(f"training ended with code {process.returncode}: {process.output.read().strip()[-600:]}")
 
 
 class Training(subprocess.Popen[str]):
     """A process of launch.train that is killed at the end of its block; its output goes to a file."""
 
     def __init__(self, flags: Sequence[str]) -> None:
-        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block the process)
+        self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block the process)
         command = [sys.executable, "-m", "launch.train", *flags]
-        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.said, text=True)
+        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.output, text=True)
 
     def __exit__(self, *raised: Any) -> None:
         self.kill()
-        self.said.close()
+        self.output.close()
         super().__exit__(*raised)
 
 

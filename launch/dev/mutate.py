@@ -144,9 +144,9 @@ class Tree:
 
     def expect_success(self, tests: Sequence[str]) -> None:
         """Runs tests that must pass, which also fills the cache of compiled code."""
-        code, said = self._run(tests, None)
+        code, printed = self._run(tests, None)
         if code:
-            raise UserError(f"tests fail without any bug: {said.strip().splitlines()[-1]}")
+            raise UserError(f"tests fail without any bug: {printed.strip().splitlines()[-1]}")
 
     def judge(self, bug: Bug, seconds: float) -> tuple[str, float]:
         """The result of testing a bug, and the seconds that it took."""
@@ -154,7 +154,7 @@ class Tree:
         good = file.read_text()
         file.write_text(planted(self.root, bug))
         try:
-            code, said = self._run(bug.tests, seconds)
+            code, printed = self._run(bug.tests, seconds)
         finally:
             file.write_text(good)
             # Numba's cache ignores changes in called functions: code compiled with the bug must not be reused.
@@ -168,18 +168,18 @@ class Tree:
         if code < 0:
             return "caught: crash", spent
         if code:
-            raise UserError(f"the tests of {bug.what!r} cannot be run: {said.strip().splitlines()[-1]}")
+            raise UserError(f"the tests of {bug.what!r} cannot be run: {printed.strip().splitlines()[-1]}")
         return LIVED, spent
 
     def _run(self, tests: Sequence[str], seconds: float | None) -> tuple[int | None, str]:
         """The exit code of pytest, None if it took too long, and its output."""
         environment = {**os.environ, "PYTHONPATH": str(self.root), "BOARDRL_CACHE": str(self._cache)}
-        with tempfile.TemporaryFile("w+") as said:
+        with tempfile.TemporaryFile("w+") as printed:
             process = subprocess.Popen(
                 [sys.executable, *PYTEST, *tests],
                 cwd=self.root,
                 env=environment,
-                stdout=said,
+                stdout=printed,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -191,8 +191,8 @@ class Tree:
                 if process.poll() is None:  # together with the processes that its tests have started
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-            said.seek(0)
-            return code, said.read()
+            printed.seek(0)
+            return code, printed.read()
 
 
 if __name__ == "__main__":

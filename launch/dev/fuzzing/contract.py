@@ -59,36 +59,36 @@ def place() -> Iterator[Place]:
 def keeping(where: Place, story: list[str]) -> Iterator[None]:
     """Raises Broken, with the story of the input, unless the block ends with a result or a UserError."""
     before, memory = _listing(where.outside), _memory()
-    said = io.StringIO()
+    output = io.StringIO()
     try:
         with (
             _importable(where.outside),
             _in_time(),
             _in_memory(),
-            contextlib.redirect_stderr(said),
-            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(output),
+            contextlib.redirect_stdout(output),
         ):
             yield
     except UserError as error:
         sentence = str(error)
         if not sentence.strip() or "\n" in sentence.strip() or len(sentence) > LONGEST:
-            raise Broken(_told(story, f"no single sentence: {sentence[:300]!r}")) from None
+            raise Broken(_report(story, f"no single sentence: {sentence[:300]!r}")) from None
     except Hang:
-        raise Broken(_told(story, f"no end within {CPU_SECONDS:g} s of work or {SECONDS:g} s of waiting")) from None
+        raise Broken(_report(story, f"no end within {CPU_SECONDS:g} s of work or {SECONDS:g} s of waiting")) from None
     except Broken as broken:
-        raise Broken(_told(story, str(broken))) from None
+        raise Broken(_report(story, str(broken))) from None
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where_raised = f"{pathlib.Path(frame.filename).name}:{frame.name}"
-        raise Broken(_told(story, f"{type(error).__name__} in {where_raised}: {str(error)[:300]}")) from error
+        raise Broken(_report(story, f"{type(error).__name__} in {where_raised}: {str(error)[:300]}")) from error
     if (after := _listing(where.outside)) != before:
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-        raise Broken(_told(story, f"touched outside: {', '.join(changed)}"))
+        raise Broken(_report(story, f"touched outside: {', '.join(changed)}"))
     if (grown := _memory() - memory) > GROWTH:
-        raise Broken(_told(story, f"took {grown >> 20} MB of memory"))
+        raise Broken(_report(story, f"took {grown >> 20} MB of memory"))
 
 
-def _told(story: list[str], what: str) -> str:
+def _report(story: list[str], what: str) -> str:
     return f"{what} [{'; '.join(story)}]"
 
 
