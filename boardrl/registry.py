@@ -37,7 +37,7 @@ def load(name: str, group: Group = GAMES) -> Any:
     points = {point.value: point for point in entry_points.of(group.name) if point.name == name}
     noun = group.noun
     if not points:
-        known = ", ".join(names(group)) or "none; run pip install -e . once more"
+        known = ", ".join(names(group)) or "none; run pip install -e . again"
         raise UserError(f"unknown {noun} {name!r}{did_you_mean(name, names(group))}; known {noun}s: {known}")
     if len(points) > 1:
         places = " and ".join(sorted(points))
@@ -92,6 +92,6 @@ def _shadowed(place: str) -> str | None:
     parent = pathlib.Path(folders[0]).resolve().parent
     where = "the current folder" if parent == pathlib.Path.cwd() else "a folder on Python's path"
     return (
-        f"Python takes the folder {folders[0]!r} for it, as that lies in {where} and has the same name as the module; "
+        f"Python imports the folder {folders[0]!r} instead, which is in {where} and has the same name as the module; "
         "run the command from another folder"
     )

@@ -1,1 +1,1 @@
-"""Rules: one file or folder a game, written once, in JAX."""
+"""Game rules in JAX: one file or folder per game."""

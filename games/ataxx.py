@@ -1,4 +1,4 @@
-"""Ataxx: a piece grows to the next cell or jumps two, and turns what it touches; the larger colour wins."""
+"""Ataxx: pieces clone to a neighbouring cell or jump two cells, and convert adjacent enemies; most pieces win."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Spec, one_hot, select
 
-MARKS = "xo"  # of seat 0 and seat 1
+MARKS = "xo"  # seat 0, seat 1
 
 
 class State(NamedTuple):
@@ -23,17 +23,17 @@ class State(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What is fixed about a board: distances between cells, and the actions."""
+    """Constants of a board: neighbourhoods of cells, and the actions."""
 
     near: np.ndarray  # [N, N] bool: 1 apart, diagonals included
     reach: np.ndarray  # [N, N] bool: 1 or 2 apart
-    source: np.ndarray  # [A] the cell that an action leaves; N where the piece stays
+    source: np.ndarray  # [A] the cell that an action leaves; N for a clone
     target: np.ndarray  # [A] the cell that it fills
 
 
 @functools.cache
 def tables(size: int) -> Tables:
-    """Actions: first N clones, named by their target alone; then all jumps, by source and target."""
+    """Actions: first N clones, one per target; then all jumps, by source and target."""
     row, column = np.divmod(np.arange(size * size), size)
     apart = np.maximum(abs(row[:, None] - row), abs(column[:, None] - column))
     source, target = np.nonzero(apart == 2)
@@ -48,10 +48,10 @@ def tables(size: int) -> Tables:
 
 @dataclasses.dataclass(frozen=True)
 class Ataxx:
-    """Action c < N clones onto cell c from any piece next to it; the others are jumps, as `tables` lists them.
+    """Action c < N clones onto cell c from any adjacent piece; the others are jumps, in the order of `tables`.
 
-    A player who cannot move is passed over. The game ends when neither can, as on a full board, or when a colour is
-    gone. Pieces can jump to and fro for ever; a game that is cut at `max_steps` has no winner.
+    A player who cannot move is skipped. The game ends when neither can move, as on a full board, or when a colour has
+    no pieces left. Pieces can jump back and forth forever; a game stopped at `max_steps` has no winner.
     """
 
     size: int = 7
@@ -68,12 +68,12 @@ class Ataxx:
             num_actions=len(tables(self.size).target),
             num_outcomes=0,
             obs_shape=(self.size, self.size, 3),
-            max_steps=10 * self.size * self.size,  # a game at random takes about 4 a cell, and none was seen to take 7
+            max_steps=10 * self.size * self.size,  # random games take about 4 per cell, none seen took 7
         )
 
     def init(self) -> State:
         pieces = np.zeros((2, self.size, self.size), bool)
-        pieces[0, [0, -1], [0, -1]] = pieces[1, [0, -1], [-1, 0]] = True  # in the corners, a colour on each diagonal
+        pieces[0, [0, -1], [0, -1]] = pieces[1, [0, -1], [-1, 0]] = True  # the corners, one colour on each diagonal
         return State(jnp.asarray(pieces.reshape(2, -1)), jnp.int32(0))
 
     def actor(self, state: State) -> Array:
@@ -105,12 +105,12 @@ class Ataxx:
         return jnp.where(state.turn == TERMINAL, jnp.stack([lead, -lead]), 0.0)
 
     def observe(self, state: State, player: Array) -> Array:
-        """[size, size, 3] planes: my pieces, the other's, and ones if it is my turn."""
+        """[size, size, 3] planes: my pieces, the opponent's, and ones if it is my turn."""
         mine, theirs = self._sides(state._replace(turn=player))
         my_turn = jnp.broadcast_to(state.turn == player, mine.shape)
         return jnp.stack([mine, theirs, my_turn], -1).reshape(self.spec.obs_shape).astype(jnp.float32)
 
-    # Pieces, and empty cells that a colour could clone onto, mine less the other's, over all cells; whose turn it is.
+    # Pieces, and empty cells that a colour could clone onto, own minus opponent's, over all cells; whose turn it is.
     feature_names = ("pieces", "room", "turn")
     feature_weights = (4.0, 0.5, 0.1)
 
@@ -133,7 +133,7 @@ class Ataxx:
         return state._replace(pieces=state.pieces[:, jnp.asarray(np.stack(images))[number]])
 
     def to_text(self, state: State) -> str:
-        """Rows from the top with runs of empty cells counted, and who moves: 'x5o/7/7/7/7/7/o5x x'; '-' at the end."""
+        """Rows from the top, runs of empty cells as numbers, the side to move: 'x5o/7/7/7/7/7/o5x x'; '-' if over."""
         rows = ["".join(row) for row in self._marks(state)]
         for run in range(self.size, 0, -1):
             rows = [row.replace("." * run, str(run)) for row in rows]
@@ -170,16 +170,16 @@ class Ataxx:
         return marks.reshape(self.size, self.size).tolist()
 
     def _sides(self, state: State) -> tuple[Array, Array]:
-        """[N] bool: the pieces of the player to move, and the other's."""
+        """[N] bool: the pieces of the player to move, and the opponent's."""
         first, (one, other) = state.turn == 0, state.pieces
         return jnp.where(first, one, other), jnp.where(first, other, one)
 
     def _lead(self, state: State) -> Array:
-        """[] int32: how many pieces seat 0 has more than seat 1."""
+        """[] int32: pieces of seat 0 minus pieces of seat 1."""
         return state.pieces[0].sum(dtype=jnp.int32) - state.pieces[1].sum(dtype=jnp.int32)
 
     def _next(self, pieces: Array, seat: Array) -> Array:
-        """[] int32: who moves if it is that seat's turn."""
+        """[] int32: the seat that moves next if it is that seat's turn, or TERMINAL."""
         empty = ~pieces.any(0)
         can = ((jnp.asarray(tables(self.size).reach)[None] & pieces[:, None]).any(2) & empty[None]).any(1)
         mover = jnp.where(jnp.where(seat == 0, can[0], can[1]), seat, 1 - seat)

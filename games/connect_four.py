@@ -1,4 +1,4 @@
-"""Connect four: two players drop pieces into columns; four in a row win, across, down or diagonally."""
+"""Connect four: two players drop pieces into columns; four in a row win, horizontally, vertically or diagonally."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boardrl.game import TERMINAL, Spec, one_hot, select
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 IN_A_ROW = 4
-STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) along which pieces are in a row
+STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) directions of a line
 
 
 class State(NamedTuple):
@@ -29,13 +29,13 @@ class State(NamedTuple):
         return self.first.astype(np.int8) + 2 * self.second.astype(np.int8)
 
     def sides(self, player: Array) -> tuple[Array, Array]:
-        """[rows, columns] bool: the player's pieces, and the other's."""
+        """[rows, columns] bool: the player's pieces, and the opponent's."""
         mine_first = player == 0
         return jnp.where(mine_first, self.first, self.second), jnp.where(mine_first, self.second, self.first)
 
 
 def of_board(board: Any, turn: Any, winner: Any) -> State:
-    """The state with that board, [..., rows, columns] of 0, 1 and 2."""
+    """The state of a board, [..., rows, columns] of 0, 1 and 2."""
     return State(board == 1, board == 2, turn, winner)
 
 
@@ -77,7 +77,7 @@ class ConnectFour:
 
     def step(self, state: State, move: Array) -> State:
         filled, first = state.first | state.second, state.turn == 0
-        floor = jnp.concatenate([filled[1:], jnp.ones((1, self.columns), jnp.bool_)])  # what lies below each cell
+        floor = jnp.concatenate([filled[1:], jnp.ones((1, self.columns), jnp.bool_)])  # whether the cell below is full
         landing = floor & ~filled & one_hot(move, self.columns)[None]
         ours, theirs = state.first | (landing & first), state.second | (landing & ~first)
         winner = jnp.where(four_in_a_row(jnp.where(first, ours, theirs)), state.turn, -1)
@@ -88,7 +88,7 @@ class ConnectFour:
         return jnp.where(state.winner >= 0, jnp.where(won, 1.0, -1.0), 0.0).astype(jnp.float32)
 
     def observe(self, state: State, player: Array) -> Array:
-        """[rows, columns, 3] planes: my pieces, the other's, and ones if it is my turn."""
+        """[rows, columns, 3] planes: my pieces, the opponent's, and ones if it is my turn."""
         my_turn = jnp.broadcast_to(state.turn == player, state.first.shape)
         return jnp.stack([*state.sides(player), my_turn], -1).astype(jnp.float32)
 

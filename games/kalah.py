@@ -1,4 +1,4 @@
-"""Kalah: sow seeds round the board, into your own store; whoever has stored more at the end wins."""
+"""Kalah: sow seeds around the board and into your own store; the player with more stored seeds wins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from boardrl.game import TERMINAL, Spec, one_hot, select
 
 
 class State(NamedTuple):
-    pits: Array  # [P, H] int32: seeds in each seat's houses in the order of sowing, the one next to the store last
+    pits: Array  # [P, H] int32: seeds in each seat's houses in sowing order, the one next to the store last
     stores: Array  # [P] int32
     turn: Array  # [] int32: the seat to move
 
@@ -25,10 +25,10 @@ class Kalah:
     """Kalah(houses, seeds) by the rules of Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3).
 
     Action h takes all seeds of the mover's house h and sows them one by one: along the mover's houses, into the
-    mover's store, along the other's houses, and round again past the other's store. A last seed in the store moves
-    again. A last seed in an empty house of the mover goes into the store with all seeds of the house opposite, even
-    if there are none. When a side has no seeds left the other stores its own, and the game is over. Returns are a
-    win, a draw or a loss; the margin does not count.
+    mover's store, along the opponent's houses, and around again, skipping the opponent's store. If the last seed lands
+    in the store, the player moves again. If it lands in an empty house of the mover, it goes into the store together
+    with all seeds of the opposite house, even if there are none. When one side has no seeds left, the other stores its
+    remaining seeds, and the game is over. Returns are a win, a draw or a loss; the margin does not count.
     """
 
     houses: int = 6
@@ -68,8 +68,8 @@ class Kalah:
         mine, theirs = self._sides(state.pits, state.turn)
         chosen = one_hot(move, houses)
         hand = jnp.where(chosen, mine, 0).sum()
-        # The mover's houses, store and the other's houses in the order of sowing: each gets a seed a lap, and those
-        # that the last lap comes to one more.
+        # The mover's houses, store and the opponent's houses in sowing order: each gets one seed per full lap, and
+        # those that the last, partial lap reaches get one more.
         board = jnp.concatenate([jnp.where(chosen, 0, mine), jnp.zeros(1, jnp.int32), theirs])
         ahead = (jnp.arange(ring, dtype=jnp.int32) + ring - 1 - move) % ring
         board += hand // ring + (ahead < hand % ring).astype(jnp.int32)
@@ -96,13 +96,13 @@ class Kalah:
         return jnp.where(self._over(state), lead, 0.0)
 
     def observe(self, state: State, player: Array) -> Array:
-        """My houses and the other's, my store and the other's, all as shares of the seeds, and whether I move."""
+        """Houses and stores, mine then the opponent's, as fractions of all seeds, and whether it is my turn."""
         mine, theirs = self._sides(state.pits, player)
         stores = jnp.where(player == 1, state.stores[::-1], state.stores)
         shares = jnp.concatenate([mine, theirs, stores]).astype(jnp.float32) / self._total
         return jnp.append(shares, (state.turn == player).astype(jnp.float32))
 
-    # Seeds stored, seeds in the houses and houses that end in the store, mine less the other's; whose turn it is.
+    # Seeds stored, seeds in houses, and houses that end in the store, own minus opponent's; whose turn it is.
     feature_names = ("stored", "held", "extra_turns", "turn")
     feature_weights = (4.0, 0.3, 0.2, 0.1)
 
@@ -119,7 +119,7 @@ class Kalah:
         return State(state.pits[::-1], state.stores[::-1], 1 - state.turn)
 
     def to_text(self, state: State) -> str:
-        """Each seat's houses in the order of sowing and its store, and who moves: '4.4.4.4.4.4/0 4.4.4.4.4.4/0 0'."""
+        """Each seat's houses in sowing order and its store, and the seat to move: '4.4.4.4.4.4/0 4.4.4.4.4.4/0 0'."""
         sides = [".".join(map(str, side)) for side in state.pits.tolist()]
         return " ".join(
             [*(f"{side}/{store}" for side, store in zip(sides, state.stores, strict=True)), str(state.turn)]
@@ -142,12 +142,12 @@ class Kalah:
         return State(jnp.array(pits, jnp.int32), jnp.array(stores, jnp.int32), jnp.int32(turn))
 
     def move_text(self, state: State, move: Array) -> str:
-        """The house and how many seeds it holds: 'house 2 (4 seeds)'."""
+        """The house and its number of seeds: 'house 2 (4 seeds)'."""
         seeds = int(state.pits[state.turn, move])
         return f"house {int(move)} ({seeds} seed{'' if seeds == 1 else 's'})"
 
     def show(self, state: State) -> Text:
-        """The board as seat 0 sees it: the other's houses above, from right to left, the own store on the right."""
+        """The board as seat 0 sees it: the opponent's houses on top, from right to left, its own store on the right."""
         near, far = state.pits.tolist()
         rows = ["   ".join(f"{seeds:2}" for seeds in side) for side in (far[::-1], near)]
         between = " " * len(rows[0])
@@ -162,6 +162,6 @@ class Kalah:
         return (state.pits == 0).all()
 
     def _sides(self, pits: Array, seat: Array) -> tuple[Array, Array]:
-        """[H] the houses of a seat, and the other's."""
+        """[H] the houses of a seat, and of its opponent."""
         second = seat == 1
         return jnp.where(second, pits[1], pits[0]), jnp.where(second, pits[0], pits[1])

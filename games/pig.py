@@ -19,12 +19,12 @@ class State(NamedTuple):
     scores: Array  # [P] int32
     total: Array  # [] int32: at stake in this turn, at most what the player still needs
     turn: Array  # [] int32: the seat to act
-    rolling: Array  # [] bool: the die is in the air
+    rolling: Array  # [] bool: the die is being rolled
 
 
 @dataclasses.dataclass(frozen=True)
 class Pig:
-    """Actions: 0 roll, 1 hold (after at least one roll). Outcomes: the die's face less 1."""
+    """Actions: 0 roll, 1 hold (after at least one roll). Outcomes: the die's face minus 1."""
 
     players: int = 2
     target: int = 100
@@ -71,7 +71,7 @@ class Pig:
         return jnp.where(won.any(), jnp.where(won, 1.0, self.spec.min_return), 0.0).astype(jnp.float32)
 
     def observe(self, state: State, player: Array) -> Array:
-        """Scores from mine on, the seat to act counted from mine, the total at stake, the die in the air."""
+        """Scores from mine on, the seat to act relative to mine, the total at stake, and whether the die is rolling."""
         scores = jnp.roll(state.scores, -player) / self.target
         to_act = one_hot((state.turn - player) % self.players, self.players)
         rest = jnp.stack([state.total / self.target, state.rolling.astype(jnp.float32)])
@@ -81,7 +81,7 @@ class Pig:
         return state._replace(scores=jnp.roll(state.scores, 1), turn=(state.turn + 1) % self.players)
 
     def to_text(self, state: State) -> str:
-        """Scores, the total at stake, the seat and what it is about: '12 30 7 0 decides'."""
+        """Scores, the total at stake, the seat, and `rolls` or `decides`: '12 30 7 0 decides'."""
         scores = " ".join(str(int(score)) for score in state.scores)
         return f"{scores} {int(state.total)} {int(state.turn)} {'rolls' if state.rolling else 'decides'}"
 

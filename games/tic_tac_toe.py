@@ -14,7 +14,7 @@ from boardrl.game import TERMINAL, Spec, one_hot, select
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
-# [8, 9]: for each cell of a mirrored board the cell that it shows; the first changes nothing.
+# [8, 9]: the cell that each cell of the mirrored board shows, for each symmetry; the first is the identity.
 SYMMETRIES = np.stack([np.rot90(flip, turns).ravel() for flip in (SQUARE, SQUARE.T) for turns in range(4)])
 
 
@@ -30,13 +30,13 @@ class State(NamedTuple):
         return self.crosses.astype(np.int8) + 2 * self.noughts.astype(np.int8)
 
     def sides(self, player: Array) -> tuple[Array, Array]:
-        """[9] bool: the player's marks, and the other's."""
+        """[9] bool: the player's marks, and the opponent's."""
         first = player == 0
         return jnp.where(first, self.crosses, self.noughts), jnp.where(first, self.noughts, self.crosses)
 
 
 def of_board(board: Any, turn: Any, winner: Any) -> State:
-    """The state with that board, [..., 9] of 0, 1 and 2."""
+    """The state of a board, [..., 9] of 0, 1 and 2."""
     return State(board == 1, board == 2, turn, winner)
 
 
@@ -73,12 +73,12 @@ class TicTacToe:
         return jnp.where(state.winner >= 0, jnp.where(won, 1.0, -1.0), 0.0).astype(jnp.float32)
 
     def observe(self, state: State, player: Array) -> Array:
-        """Three planes: my marks, the other's, and ones if it is my turn."""
+        """Three planes: my marks, the opponent's, and ones if it is my turn."""
         my_turn = jnp.broadcast_to(state.turn == player, 9)
         return jnp.concatenate([*state.sides(player), my_turn]).astype(jnp.float32)
 
     def open_lines(self, state: State, player: Array) -> Array:
-        """[P] in [-1, 1]: the lines that one player can still fill less those that the other can, over 8."""
+        """[P] in [-1, 1]: the lines that a player can still fill minus those of the opponent, over 8."""
         for_0, for_1 = num_lines(~state.noughts), num_lines(~state.crosses)
         return jnp.stack([for_0 - for_1, for_1 - for_0]).astype(jnp.float32) / 8
 
@@ -121,7 +121,7 @@ def three_in_a_row(mine: Array) -> Array:
 
 
 def num_lines(mine: Array) -> Array:
-    """[] int32: how many rows, columns and diagonals a [9] bool mask holds."""
+    """[] int32: the number of rows, columns and diagonals in a [9] bool mask."""
     square = mine.reshape(3, 3)
     diagonals = jnp.stack([mine[0:9:4].all(), mine[2:7:2].all()])
     return jnp.concatenate([square.all(0), square.all(1), diagonals]).sum()

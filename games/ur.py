@@ -1,4 +1,4 @@
-"""The Royal Game of Ur by Irving Finkel's rules: race your pieces over the board; rosettes throw again."""
+"""The Royal Game of Ur by Irving Finkel's rules: race your pieces over the board; a rosette gives another roll."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from rich.text import Text
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
 
-TRACK = 14  # squares on each player's way
-HOME = TRACK + 1  # the place after the last square
-ODDS = np.array([1, 4, 6, 4, 1], np.float32) / 16  # of 0 to 4 marked corners up, on four dice with two each
+TRACK = 14  # squares on each player's path
+HOME = TRACK + 1  # the position after the last square
+ODDS = np.array([1, 4, 6, 4, 1], np.float32) / 16  # probabilities of rolling 0 to 4: four dice, each 0 or 1
 SQUARE = np.arange(1, HOME)
 SHARED = (SQUARE >= 5) & (SQUARE <= 12)
 ROSETTES = (4, 8, 14)
-SAFE = SQUARE == 8  # the rosette that both pass; nobody is hit there
+SAFE = SQUARE == 8  # the shared rosette, where no piece can be hit
 
 
 class State(NamedTuple):
-    squares: Array  # [P, 14] bool: where each player has a piece, in the order of its way
-    hand: Array  # [P] int32: pieces that have yet to enter
+    squares: Array  # [P, 14] bool: the squares with a piece of each player, along its path
+    hand: Array  # [P] int32: pieces that have not entered yet
     turn: Array  # [] int32: the seat to act
-    roll: Array  # [] int32: squares to move, or 0 while the dice are thrown
+    roll: Array  # [] int32: squares to move, or 0 before the roll
 
 
 @dataclasses.dataclass(frozen=True)
 class Ur:
-    """Action k moves the piece on the k-th square of the mover's way; action 0 enters one from the hand.
+    """Action k moves the piece on the k-th square of the mover's path; action 0 enters one from the hand.
 
          4  3  2  1        14 13     seat 1
          5  6  7  8  9 10 11 12      both
          4  3  2  1        14 13     seat 0
 
     Outcomes are the roll, 0 to 4. A piece may not land on one of its own, nor on an enemy on the shared rosette, 8;
-    any other enemy that it lands on goes back to the hand. A rosette (4, 8, 14) throws again. A piece leaves the board
-    by an exact roll. Who rolls 0 or cannot move is passed over. Who has brought all pieces home wins.
+    any other enemy that it lands on goes back to the hand. A rosette (4, 8, 14) gives another roll. A piece leaves the
+    board by an exact roll. A player who rolls 0 or cannot move is skipped. The first with all pieces home wins.
     """
 
     pieces: int = 7
@@ -70,9 +70,9 @@ class Ur:
     def legal(self, state: State) -> Array:
         (mine, theirs), (hand, _) = self._sides(state, state.turn)
         ready = jnp.append(hand > 0, mine)
-        # Where a piece may end, by place: the squares, home, and nothing beyond.
+        # Whether a piece may land on each position: the squares, home, and nothing beyond.
         free = jnp.concatenate([~mine & ~(theirs & SAFE), jnp.ones(1, bool), jnp.zeros(3, bool)])
-        by_roll = jnp.stack([free[roll : roll + HOME] for roll in range(4)])  # of rolls 1 to 4
+        by_roll = jnp.stack([free[roll : roll + HOME] for roll in range(4)])  # for rolls 1 to 4
         return ready & (by_roll & one_hot(state.roll - 1, 4)[:, None]).any(0) & ~self._done(state).any()
 
     def chance(self, state: State) -> Array:
@@ -88,15 +88,15 @@ class Ur:
         return jnp.where(done.any(), jnp.where(done, 1.0, -1.0), 0.0).astype(jnp.float32)
 
     def observe(self, state: State, player: Array) -> Array:
-        """My squares and the other's, hands and homes as shares of the pieces, whether I act, and the roll one-hot."""
+        """Both players' squares, mine first; hands and homes as fractions; whether I act; the roll one-hot."""
         squares, hands = self._sides(state, player)
         home = self.pieces - hands - squares.sum(1, dtype=jnp.int32)
         shares = jnp.concatenate([hands, home]).astype(jnp.float32) / self.pieces
         rest = jnp.append(one_hot(state.roll - 1, 4), state.turn == player)
         return jnp.concatenate([squares.ravel().astype(jnp.float32), shares, rest.astype(jnp.float32)])
 
-    # Places that all pieces have come on, pieces home, those that can be hit, and whether one holds the safe rosette,
-    # mine less the other's; whose turn it is.
+    # Total progress of all pieces, pieces home, pieces that can be hit, and control of the safe rosette, own minus
+    # opponent's; whose turn it is.
     feature_names = ("places", "home", "exposed", "rosette", "turn")
     feature_weights = (3.0, 0.5, -0.3, 0.2, 0.15)
 
@@ -115,7 +115,7 @@ class Ur:
         return state._replace(squares=state.squares[::-1], hand=state.hand[::-1], turn=1 - state.turn)
 
     def to_text(self, state: State) -> str:
-        """Each seat's hand and squares, who acts, and what it is about: '6:...x.......... 7:.............. 1 rolls'."""
+        """Each seat's hand and squares, the seat to act, its next step: '6:...x.......... 7:.............. 1 rolls'."""
         sides = ["".join("x" if piece else "." for piece in side) for side in state.squares.tolist()]
         doing = f"plays {int(state.roll)}" if int(state.roll) else "rolls"
         return " ".join(
@@ -138,11 +138,11 @@ class Ur:
         state = State(jnp.asarray(squares), jnp.asarray(hand), jnp.int32(int(match[5])), jnp.int32(int(match[6] or 0)))
         done = self._done(state)
         if bool(done.all()) or (int(state.roll) and not bool(self.legal(state).any())):
-            raise UserError(f"bad position {text!r}: no game comes to it, as both have won or no piece can be moved")
+            raise UserError(f"bad position {text!r}: it cannot occur, as both have won or no piece can be moved")
         return state
 
     def move_text(self, state: State, move: Array) -> str:
-        """A roll or a move in words: 'throws 3', 'from 5 to 8, throws again', 'from 12 to home'."""
+        """Describes a roll or a move: 'throws 3', 'from 5 to 8, throws again', 'from 12 to home'."""
         if int(state.roll) == 0:
             passes = int(self._throw(state, move).roll) == 0
             return f"throws {int(move)}" + (", nothing to move" if passes else "")
@@ -164,11 +164,11 @@ class Ur:
         return Text(f"{ends[1]}   {hands[1]}\n{middle}\n{ends[0]}   {hands[0]}")
 
     def _done(self, state: State) -> Array:
-        """[P] bool: who has all pieces home."""
+        """[P] bool: whether all pieces of each player are home."""
         return (state.hand == 0) & ~state.squares.any(1)
 
     def _sides(self, state: State, seat: Array) -> tuple[Array, Array]:
-        """[P, 14] squares and [P] hands of a seat, then of the other."""
+        """[P, 14] squares and [P] hands, those of a seat first."""
         second = seat == 1
         return jnp.where(second, state.squares[::-1], state.squares), jnp.where(second, state.hand[::-1], state.hand)
 

@@ -41,7 +41,7 @@ def test_an_entry_that_no_longer_fits_is_refused(tmp_path: pathlib.Path) -> None
     for wrong, count in ((bug._replace(old="= 1"), 2), (bug._replace(old="z"), 0), (bug._replace(new="y = 1"), 1)):
         with pytest.raises(UserError, match=f"'what' of area: its old text occurs {count} times in code.py"):
             mutate.planted(tmp_path, wrong)
-    with pytest.raises(UserError, match="holds no bugs; run this from the top folder"):
+    with pytest.raises(UserError, match="contains no bugs; run this from the top folder"):
         mutate.read(tmp_path)
 
 

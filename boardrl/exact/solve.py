@@ -14,7 +14,7 @@ from jax import Array
 
 from boardrl import registry
 from boardrl.errors import UserError
-from boardrl.exact.state_graph import MAX_STATES, Graph, Lookup, find, make_lookup, reach, unpack
+from boardrl.exact.state_graph import MAX_STATES, Graph, Lookup, build, find, make_lookup, unpack
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.play.policy import Policy
 from boardrl.runs import progress
@@ -55,7 +55,7 @@ class Solution:
 @functools.lru_cache(maxsize=2)
 def solve(game: Game[Any], *, limit: int = MAX_STATES) -> Solution:
     """The exact solution of a game with at most `limit` states, or fewer if its tables would exceed the memory."""
-    graph = reach(game, limit=limit)
+    graph = build(game, limit=limit)
     values = _iterate(game, graph)
     optimal = _optimal(values, graph.actor, graph.child, game.spec.num_actions)
     return Solution(game, graph, values, optimal, make_lookup(graph.rows))
@@ -101,7 +101,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
     component, sweeps = 0, 0
     with progress.track(f"solving {game.spec.name}", len(values), "states") as bar:
         while component < len(ends) and sweeps < MAX_SWEEPS:
-            component, sweeps = _settle(values, graph.actor, graph.child, graph.chance, order, ends, component, sweeps)
+            component, sweeps = _sweep(values, graph.actor, graph.child, graph.chance, order, ends, component, sweeps)
             bar.update(int(ends[component - 1]) if component else 0)
     if sweeps == MAX_SWEEPS:
         raise UserError(
@@ -166,7 +166,7 @@ def _components(child):
 
 
 @numba.njit(cache=True, nogil=True)
-def _settle(values, actor, child, chance, order, ends, component, sweeps):
+def _sweep(values, actor, child, chance, order, ends, component, sweeps):
     """Sweeps one component after another for about CALL_UPDATES updates.
 
     Returns the component to continue with and its number of sweeps so far, MAX_SWEEPS if it does not converge.

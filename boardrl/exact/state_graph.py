@@ -43,7 +43,7 @@ class _Expanded(NamedTuple):
     hash: Any  # [B, M] uint32
 
 
-def reach(game: Game[Any], *, limit: int = MAX_STATES) -> Graph:
+def build(game: Game[Any], *, limit: int = MAX_STATES) -> Graph:
     """The graph of all reachable states; UserError if there are more than `limit`, or than the tables can hold."""
     spec = game.spec
     first = jax.jit(pack)(game.init())

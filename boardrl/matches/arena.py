@@ -210,7 +210,7 @@ class _Lanes:
             record.finish_many(lane + nth[turn, lane] * len(self.quota), ended, (turn, lane))
             done = np.minimum(done + over.sum(axis=0), self.quota)
             chunk += 1
-            record.reach(Batch(lanes, done, chunk))
+            record.advance(Batch(lanes, done, chunk))
             tick(int(done.sum()))
 
 

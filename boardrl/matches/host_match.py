@@ -106,7 +106,7 @@ def play_game(
     for player in seated:
         if player.host is not None:
             player.host.reset()
-    table = _Table(game, seated, rngs, policies or Policies(seated))
+    table = _CompiledPlay(game, seated, rngs, policies or Policies(seated))
     now, steps, asked = _start(game), 0, False
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         opens = steps < opening
@@ -114,7 +114,7 @@ def play_game(
             now, made = table.advance(now, game.spec.max_steps - steps, dice_alone=opens, record=watch is not None)
             steps += made.steps
             if watch is not None:
-                made.tell(watch)
+                made.report(watch)
             continue
         legal = np.flatnonzero(now.legal)
         if opens:
@@ -154,13 +154,13 @@ class _Position(NamedTuple):
     course: rollout.Course  # the course of the game up to this state
 
 
-class _Made(NamedTuple):
+class _Steps(NamedTuple):
     """The steps made in one call of compiled code."""
 
     steps: int
     record: Any  # (actor, move, state before, position after) with a leading axis of AHEAD, or ()
 
-    def tell(self, watch: Watch) -> None:
+    def report(self, watch: Watch) -> None:
         actors, moves, before, after = jax.device_get(self.record)
         for index in range(self.steps):
             state, position = jax.tree.map(lambda leaf, index=index: leaf[index], (before, after))
@@ -181,7 +181,7 @@ class Policies:
         return self._numbers.get(id(player), HOST)
 
 
-class _Table:
+class _CompiledPlay:
     """Plays the steps between decisions of host players: many steps in each call of compiled code."""
 
     def __init__(
@@ -196,7 +196,7 @@ class _Table:
         for stream in [0] * bool(game.spec.num_outcomes) + [1 + seat for seat in seats]:
             self.uniform[stream] = rngs[stream].random(AHEAD, np.float32)
 
-    def advance(self, now: _Position, left: int, *, dice_alone: bool, record: bool) -> tuple[_Position, _Made]:
+    def advance(self, now: _Position, left: int, *, dice_alone: bool, record: bool) -> tuple[_Position, _Steps]:
         """Plays until a host player acts (with `dice_alone`, any player), for at most AHEAD or `left` steps."""
         numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
         steps = np.int32(min(left, AHEAD))
@@ -205,7 +205,7 @@ class _Table:
         for stream in taken.nonzero()[0].tolist():
             kept = self.uniform[stream, taken[stream] :]
             self.uniform[stream] = np.concatenate([kept, self.rngs[stream].random(taken[stream], np.float32)])
-        return now, _Made(int(taken.sum()), made)
+        return now, _Steps(int(taken.sum()), made)
 
 
 def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Generator) -> Any:
@@ -217,18 +217,18 @@ def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Gene
     return np.int32(action)
 
 
-def _look(game: Game[Any], state: Any, course: rollout.Course) -> _Position:
+def _position(game: Game[Any], state: Any, course: rollout.Course) -> _Position:
     return _Position(state, game.actor(state), game.legal(state), game.returns(state), course)
 
 
 @functools.partial(jax.jit, static_argnames="game")
 def _start(game: Game[Any]) -> _Position:
-    return _look(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES))
+    return _position(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES))
 
 
 @functools.partial(jax.jit, static_argnames="game")
 def _step(game: Game[Any], now: _Position, action: Array, drawn: Array) -> _Position:
-    return _look(game, game.step(now.state, action), now.course.after(rollout.move_code(True, action, drawn)))
+    return _position(game, game.step(now.state, action), now.course.after(rollout.move_code(True, action, drawn)))
 
 
 @functools.partial(jax.jit, static_argnames=("game", "record"))
@@ -267,7 +267,7 @@ def _advance(
         stream = jnp.maximum(now.actor, CHANCE) + 1
         branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
         move, others = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
-        after = _look(game, game.step(now.state, move), now.course.after(rollout.move_code(True, move, others)))
+        after = _position(game, game.step(now.state, move), now.course.after(rollout.move_code(True, move, others)))
         if record:
             new = (now.actor, move, now.state, after)
             made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)

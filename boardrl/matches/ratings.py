@@ -48,7 +48,7 @@ def rate(finishes: Finishes) -> list[Rating]:
     model = _Model(choices, finishes.num_players)
     strengths, prior = _fit(model)
     model = _Model(choices._replace(wins=choices.wins + prior), finishes.num_players)
-    inverse = _inverse(model.look(strengths).information)
+    inverse = _inverse(model.derivatives(strengths).information)
     dispersion = np.diag(inverse @ _spread(finishes, model, strengths) @ inverse) / np.diag(inverse)  # [K]
     quantile = statistics.NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     rated = []
@@ -60,7 +60,7 @@ def rate(finishes: Finishes) -> list[Rating]:
     return rated
 
 
-class _View(NamedTuple):
+class _Derivatives(NamedTuple):
     """The log-likelihood at some strengths, and its derivatives."""
 
     log_likelihood: float
@@ -77,24 +77,26 @@ class _Model:
         size = num_players + 1
         self._pairs = self.entrants[:, :, None] * size + self.entrants[:, None, :]  # [M, S, S]
 
-    def chances(self, strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def probabilities(self, strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """[M, S] probability of each choice, and its logarithm."""
         own = np.append(strengths, -np.inf)[self.entrants]
         own = own - own.max(axis=1, keepdims=True)
         logarithms = own - np.log(np.exp(own).sum(axis=1, keepdims=True))
         return np.exp(logarithms), logarithms
 
-    def look(self, strengths: np.ndarray) -> _View:
-        chances, logarithms = self.chances(strengths)
+    def derivatives(self, strengths: np.ndarray) -> _Derivatives:
+        probabilities, logarithms = self.probabilities(strengths)
         likelihood = float((self.wins * np.where(self.wins > 0, logarithms, 0.0)).sum())
         gradient = np.bincount(
-            self.entrants.ravel(), (self.wins - self.games[:, None] * chances).ravel(), minlength=self.num_players + 1
+            self.entrants.ravel(),
+            (self.wins - self.games[:, None] * probabilities).ravel(),
+            minlength=self.num_players + 1,
         )
-        return _View(likelihood, gradient[: self.num_players], self._by_pair(self.games, chances))
+        return _Derivatives(likelihood, gradient[: self.num_players], self._by_pair(self.games, probabilities))
 
-    def _by_pair(self, games: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    def _by_pair(self, games: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         size = self.num_players + 1
-        products = (games[:, None] * chances)[:, :, None] * chances[:, None, :]
+        products = (games[:, None] * probabilities)[:, :, None] * probabilities[:, None, :]
         found = np.bincount(self._pairs.ravel(), products.ravel(), minlength=size * size).reshape(size, size)
         found = found[: self.num_players, : self.num_players]
         np.fill_diagonal(found, 0.0)
@@ -107,20 +109,22 @@ class _Model:
         q_a = (e_a - p)ᵀ V (e_a - p), V the covariance of the strengths. It equals that of ½ n p_a (q_a + q̄) wins: for a
         pair, half of n p (1 - p) Var(θ_i - θ_j) games for each player.
         """
-        chances, _ = self.chances(strengths)
+        probabilities, _ = self.probabilities(strengths)
         covariance = np.pad(inverse, (0, 1))[self.entrants[:, :, None], self.entrants[:, None, :]]
-        with_mean = np.einsum("mab,mb->ma", covariance, chances)
-        spread = np.einsum("maa->ma", covariance) - 2 * with_mean + (with_mean * chances).sum(axis=1, keepdims=True)
-        mean = (chances * spread).sum(axis=1, keepdims=True)
-        return 0.5 * self.games[:, None] * chances * (spread + mean)
+        with_mean = np.einsum("mab,mb->ma", covariance, probabilities)
+        spread = (
+            np.einsum("maa->ma", covariance) - 2 * with_mean + (with_mean * probabilities).sum(axis=1, keepdims=True)
+        )
+        mean = (probabilities * spread).sum(axis=1, keepdims=True)
+        return 0.5 * self.games[:, None] * probabilities * (spread + mean)
 
 
 def _fit(model: _Model) -> tuple[np.ndarray, np.ndarray]:
     """([K] strengths of mean 0, [M, S] pseudo-wins of the prior)."""
     strengths, prior = np.zeros(model.num_players), np.zeros_like(model.wins)
     for _ in range(MAX_STEPS):
-        prior = model.prior(strengths, _inverse(model.look(strengths).information))
-        seen = _Model(Choices(model.entrants, model.wins + prior), model.num_players).look(strengths)
+        prior = model.prior(strengths, _inverse(model.derivatives(strengths).information))
+        seen = _Model(Choices(model.entrants, model.wins + prior), model.num_players).derivatives(strengths)
         step = _inverse(seen.information) @ seen.gradient
         strengths = strengths + _shortened(step)
         if np.abs(step).max() < CLOSE:
@@ -130,7 +134,7 @@ def _fit(model: _Model) -> tuple[np.ndarray, np.ndarray]:
 
 def _spread(finishes: Finishes, model: _Model, strengths: np.ndarray) -> np.ndarray:
     """[K, K] covariance of the gradient: p_i p_j for each choice, minus the correction for ties."""
-    return _laplacian(np.maximum(model.look(strengths).information - finishes.shared(), 0.0))
+    return _laplacian(np.maximum(model.derivatives(strengths).information - finishes.shared(), 0.0))
 
 
 class _Profile:
@@ -138,7 +142,7 @@ class _Profile:
 
     def __init__(self, model: _Model, strengths: np.ndarray, player: int) -> None:
         self.model, self.player = model, player
-        self.top = model.look(strengths)
+        self.top = model.derivatives(strengths)
         self.near, self.seen = strengths, self.top  # fitted to the previous strength
 
     def end(self, step: float, *, loss: float) -> float:
@@ -164,7 +168,7 @@ class _Profile:
         count = len(self.near)
         own = _inverse(self.seen.information)[self.player]
         self.near = self.near + (strength - self.near[self.player]) * own / own[self.player]
-        self.seen = self.model.look(self.near)
+        self.seen = self.model.derivatives(self.near)
         system = np.zeros((count + 2, count + 2))
         system[count:, :count] = np.ones(count), np.arange(count) == self.player
         system[:count, count:] = system[count:, :count].T
@@ -172,7 +176,7 @@ class _Profile:
             system[:count, :count] = _laplacian(self.seen.information)
             step = np.linalg.solve(system, np.append(self.seen.gradient, [0.0, 0.0]))[:count]
             self.near = self.near + _shortened(step)
-            self.seen = self.model.look(self.near)
+            self.seen = self.model.derivatives(self.near)
             if np.abs(step).max() < NEAR:
                 break
 

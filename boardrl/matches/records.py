@@ -173,7 +173,7 @@ class Record:
         with self._reading():
             for row in sorted(rows, key=lambda row: row["chunk"]):
                 self._saved = self._taken_over(row, start)
-        self.reach(self._saved)
+        self.advance(self._saved)
         return self._saved
 
     def _taken_over(self, row: dict[str, Any], start: Batch) -> Batch:
@@ -199,7 +199,7 @@ class Record:
         self._moves[index] = first << np.uint64(32) | second
         self._drawn[index] = np.asarray(ended.course.drawn)[where]
 
-    def reach(self, batch: Batch) -> None:
+    def advance(self, batch: Batch) -> None:
         """Records the progress of the batch, after its finished games were passed to `finish_many`."""
         self._batch = batch
         under_way = batch.done[batch.done < self._quota]

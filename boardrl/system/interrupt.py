@@ -30,7 +30,7 @@ STUCK_SECONDS = 1.7  # longest time that a signal may stay unread
 AGAIN_SECONDS = 0.02  # delay before KeyboardInterrupt is raised again after a destructor swallowed it
 SHOW_CURSOR = "\x1b[?25h"
 
-_kept: list[Callable[[], str]] = []  # messages about saved results if the process ends at once, innermost last
+_messages: list[Callable[[], str]] = []  # messages about saved results if the process ends at once, innermost last
 
 
 def exit_code(number: int) -> int:
@@ -41,20 +41,20 @@ def exit_code(number: int) -> int:
 @contextlib.contextmanager
 def keeping(tell: Callable[[], str]) -> Iterator[None]:
     """For the duration of the block: prints `tell()`, which says what was saved, if the process has to end at once."""
-    _kept.append(tell)
+    _messages.append(tell)
     try:
         yield
     finally:
-        _kept.remove(tell)
+        _messages.remove(tell)
 
 
 def end_now(number: int) -> NoReturn:
     """Ends this process and its child processes without waiting for anything; safe in any thread."""
     lines = ["interrupted"]
     with contextlib.suppress(Exception):  # such as a folder that has been removed
-        lines += [tell() for tell in _kept[-1:]]
+        lines += [tell() for tell in _messages[-1:]]
     with contextlib.suppress(Exception):
-        os.write(sys.__stderr__.fileno(), f"{_shown_cursor()}{'; '.join(lines)}\n".encode())  # type: ignore[union-attr]
+        os.write(sys.__stderr__.fileno(), f"{_show_cursor()}{'; '.join(lines)}\n".encode())  # type: ignore[union-attr]
     leave(exit_code(number))
 
 
@@ -155,7 +155,7 @@ os._exit(0)
 @contextlib.contextmanager
 def _watchdog(signals: socket.socket) -> Iterator[None]:
     """For the duration of the block: kills this process if it does not read a signal from the socket in time."""
-    last_words = f"{_shown_cursor()}interrupted\n"
+    last_words = f"{_show_cursor()}interrupted\n"
     arguments = [str(signals.fileno()), str(os.getpid()), str(STUCK_SECONDS), last_words]
     with worker.signals_blocked():  # the watchdog keeps them blocked
         process = subprocess.Popen(
@@ -171,7 +171,7 @@ def _watchdog(signals: socket.socket) -> Iterator[None]:
         process.wait()
 
 
-def _shown_cursor() -> str:
+def _show_cursor() -> str:
     """The escape code that shows the cursor again after a progress bar has hidden it."""
     with contextlib.suppress(Exception):
         return SHOW_CURSOR if sys.stderr.isatty() else ""

@@ -43,7 +43,9 @@ def features_as_declared(game: Game[Any]) -> None:
         names, values = ("feature_names", "feature_weights") if name == "features" else ("names", "weights")
         for part, given in ((names, features.names), (values, features.weights)):
             if len(given) not in (0, found.shape[0]):
-                raise Broken(f"{name} gives {found.shape[0]} numbers and {part} has {len(given)}; expected as many")
+                raise Broken(
+                    f"{name} gives {found.shape[0]} numbers and {part} has {len(given)}; expected equal numbers"
+                )
         _check_finite(f"{values} of {name}", features.weights)
     for name in getattr(game, "weight_files", {}):
         try:

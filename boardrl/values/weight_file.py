@@ -37,7 +37,7 @@ def load(text: str, game: Game[Any]) -> Weights:
     """The weights of a file, or of a name in the game's `weight_files`."""
     shipped: Mapping[str, pathlib.Path] = getattr(game, "weight_files", {})
     path = shipped.get(text, pathlib.Path(text))
-    known = f"; {game.spec.name} brings {', '.join(shipped)}" if shipped else ""
+    known = f"; {game.spec.name} has {', '.join(shipped)}" if shipped else ""
     try:
         content = untrusted_files.read_json(path, most=MOST_BYTES, follow=True)
         if not isinstance(content, dict) or type(content.get("format")) is not int or content["format"] != FORMAT:

@@ -1,4 +1,4 @@
-"""Jumper: place a piece, or leave a new one beyond every piece you jump; most pieces on a full board win."""
+"""Jumper: place a piece, or jump over pieces and leave a new one on each landing; most pieces on a full board win."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from games.jumper.symmetry import NUM_SYMMETRIES, symmetric
 
 @dataclasses.dataclass(frozen=True)
 class Jumper(Rules):
-    """The rules, and what is particular to this game: texts, pictures, evaluation features, players."""
+    """The rules and the optional members: texts, pictures, evaluation features, players."""
 
     def to_text(self, state: State) -> str:
         return text.to_text(self, state)
@@ -49,19 +49,19 @@ class Jumper(Rules):
         return symmetric(self.size, state, number)
 
     feature_names = NAMES
-    feature_weights = (0.4, 0.6, 0.0, 0.0)  # that the paper ended with
+    feature_weights = (0.4, 0.6, 0.0, 0.0)  # the paper's final weights
     feature_sets = {
         "brunton2013": FeatureSet(NAMES, lambda game, state, player: game.features(state, player), feature_weights),
         "extended": FeatureSet(extended.NAMES, extended.extended),
     }
     weight_files = {"best": pathlib.Path(__file__).parent / "weights" / "best.json"}
     named_players = {
-        # The paper's fixed weights: those that it held learning against, and those that it ended with.
+        # The paper's fixed weights: its baseline for learning, and its final ones.
         "brunton2013_even": "negascout(depth=3,features=brunton2013,weights=0.5+0.5+0+0)",
         "brunton2013_final": "negascout(depth=3,features=brunton2013,weights=0.4+0.6+0+0)",
         "jumper_best": "negascout(game_ms=15000,kilobytes=1024,learned=best)",
     }
-    # Learners by search meet the paper's fixed weights at the depth that they search to.
+    # Learners by search play against the paper's fixed weights at their own search depth.
     defaults = {
         algorithm: {
             "features": "extended",
@@ -80,8 +80,8 @@ class Jumper(Rules):
             "evaluate_games": 100,
             "final_games": 1_000,
         },
-        # The paper's inputs, seen from either side alike. Both sides greedy would play few games over and over, so that
-        # each begins with moves at random.
+        # The paper's inputs, from the mover's view. Two greedy players would repeat a few games, so each game begins
+        # with random moves.
         "td_lambda": {
             "games": 200_000,
             "lanes": 128,

@@ -1,8 +1,8 @@
-"""Counts the moves of both sides on a board: `W <places> <jumps>` and `B <places> <jumps>`, paths of jumps apart.
+"""Counts the moves of both sides on a board: `W <places> <jumps>` and `B <places> <jumps>`, each jump path separately.
 
     python -m games.jumper.count FILE
 
-FILE holds a line with the size, then the rows; `-` reads it from standard input.
+FILE contains a line with the size, then the rows; `-` reads from standard input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from games.jumper.text import LETTERS, board_lines, read_board
 
 
 def count(board: np.ndarray, mover: int) -> tuple[int, int]:
-    """How many places and how many jumps, each prefix of a chain being one, a side has on [size, size]."""
+    """The number of places and of jumps of a side on a [size, size] board; each prefix of a chain is one jump."""
     places = int((board == EMPTY).sum())
     if places == 0:
         return 0, 0

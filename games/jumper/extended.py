@@ -1,7 +1,7 @@
-"""More evaluation features than the paper's: what can be jumped at once, where pieces stand, which cells are safe.
+"""Evaluation features beyond the paper's: immediate jumps, positions of pieces, safe cells.
 
-Every count is one player's minus the other's, and stands twice: as it is, and times the share of cells that are still
-empty, so that a weight may change over the game.
+Every count is the player's minus the opponent's, and appears twice: plain, and multiplied by the fraction of empty
+cells, so that its weight can change over the game.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ NAMES = (*COUNTS, *(f"{name}_early" for name in COUNTS), "threat", "threats", "c
 
 
 def extended(game: Rules, state: State, player: Array) -> Array:
-    """[29] float32 as `player` sees the board; n = size² cells, each count / n, those of axes / 4n.
+    """[29] float32 from `player`'s view; n = size² cells, each count / n, counts of axes / 4n.
 
     pieces, safe, axes   as in features.py
-    attacked_axes        axes along which pieces can be jumped at once: an enemy on one side, nothing on the other
+    attacked_axes        axes along which pieces can be jumped now: an enemy on one side, an empty cell on the other
     attacked             pieces with such an axis
     corners, edges       pieces there, corners not counted as edges
     second               pieces beside the edge
-    safe_cells           empty cells where an own piece could be jumped along no axis
-    own_hops             axes with an own piece on one side of an own piece and nothing on the other
+    safe_cells           empty cells where an own piece could not be jumped along any axis
+    own_hops             axes with an own piece on one side of an own piece and an empty cell on the other
     landings             empty cells that a hop over any piece leads to
     chains               empty cells that a hop from such a landing leads to
-    …_early              the same times the share of empty cells
-    threat, threats      if the player is to move, whether the other has attacked pieces, and how many / n;
-                         else the same of its own, negative
-    chain_threat         if the player is to move, its chains / n; else the other's, negative
+    …_early              the same times the fraction of empty cells
+    threat, threats      if the player is to move, whether the opponent has attacked pieces, and how many / n;
+                         else the same for its own pieces, negative
+    chain_threat         if the player is to move, its chains / n; else the opponent's, negative
     tempo                1/8 if the player is to move, else −1/8
-    last_move            tempo, its sign changed if the number of empty cells is even
+    last_move            tempo, with the sign flipped if the number of empty cells is even
     """
     mine, theirs = state.sides(player)
     own, other = _counts(game.size, mine, theirs, state.empty), _counts(game.size, theirs, mine, state.empty)
@@ -73,7 +73,7 @@ def extended(game: Rules, state: State, player: Array) -> Array:
 
 
 def _counts(size: int, own: Array, other: Array, empty: Array) -> Array:
-    """[12] int32 of the own colour."""
+    """[12] int32: the counts of the own colour."""
     jumpable, attacked, hops = [], [], []
     for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):
         step = row * size + column

@@ -15,17 +15,17 @@ AXES = ((0, 1), (1, 0), (1, 1), (1, -1))  # (row, column) steps
 
 
 def features(size: int, state: State, player: Array) -> Array:
-    """[4] float32 in [-1, 1], those of section 2.2 as `player` sees the board.
+    """[4] float32 in [-1, 1]: the features of section 2.2 from `player`'s view.
 
-    With n = size² cells, and "lead" for own minus other's:
+    With n = size² cells, and "lead" for own minus opponent's:
 
         pieces    lead in pieces / n
         safe      lead in pieces that can be jumped along no axis / n
         axes      lead in Σ over pieces of the axes, 0 to 4, along which each can be jumped / 4n
         density   cells that are not empty / n, the same for both
 
-    A piece can be jumped along an axis if of the two cells beside it one is empty and the other is empty or held
-    by the other player: he stands there, or may come to. Edges, dead cells and pieces of its own colour block.
+    A piece can be jumped along an axis if one of the two cells beside it is empty and the other is empty or held by the
+    opponent, who is there or may get there. Edges, dead cells and pieces of its own colour block.
     """
     mine, theirs = state.sides(player)
     cells, empty = size * size, state.empty
@@ -39,7 +39,7 @@ def features(size: int, state: State, player: Array) -> Array:
 def brunton2013(game: Rules, state: State, player: Array) -> Array:
     """[3n + 2] float32, appendix A: black, white and dead of each cell, a bias, and 1 if White is to move.
 
-    The same for both players, as the paper's network gives a probability for each colour.
+    The same for both players, because the paper's network outputs a probability for each colour.
     """
     planes = jnp.stack([state.black, state.white, state.dead], -1).reshape(-1)
     rest = jnp.stack([jnp.array(True), state.turn == 0])
@@ -47,9 +47,9 @@ def brunton2013(game: Rules, state: State, player: Array) -> Array:
 
 
 def own_first(game: Rules, state: State, player: Array) -> Array:
-    """[3n + 2] float32: the same numbers as `player` sees them: own, other's and dead of each cell, a bias, its turn.
+    """[3n + 2] float32: the same from `player`'s view: own, opponent's and dead of each cell, a bias, its turn.
 
-    What is learned with one colour is then known with the other.
+    So both colours share what is learned.
     """
     planes = jnp.stack([*state.sides(player), state.dead], -1).reshape(-1)
     rest = jnp.stack([jnp.array(True), state.turn == player])
@@ -57,7 +57,7 @@ def own_first(game: Rules, state: State, player: Array) -> Array:
 
 
 def jumpable(size: int, own: Array, other: Array, empty: Array) -> list[Array]:
-    """Four of [size²] bool: the own pieces that can be jumped along each axis."""
+    """Four [size²] bool arrays: the own pieces that can be jumped along each axis."""
     open_to_other = empty | other
     axes = []
     for (row, column), inside in zip(AXES, has_both_sides(size), strict=True):

@@ -18,13 +18,13 @@ FOOT = 0.9  # for the line below the board
 
 
 def draw(game: Rules, state: State) -> Drawing:
-    """The board with its row and column numbers, pieces, crosses on dead cells, a ring round a chain's end."""
+    """The board with its row and column numbers, pieces, crosses on dead cells, a ring around a chain's last cell."""
     width = game.size + MARGIN
     return Drawing(width, width + FOOT, _board(game.size), _pieces(game, state))
 
 
 def show(game: Rules, state: State) -> rich.text.Text:
-    """The same for a terminal: W and B are pieces, x is dead, brackets hold the end of a chain under way."""
+    """The same for a terminal: W and B are pieces, x is dead, brackets mark the last cell of an unfinished chain."""
     header = [Glyph("   " + "".join(f"{column:^3}" for column in range(game.size)), "bright_black")]
     rows = [header]
     board = np.asarray(state.board).reshape(game.size, game.size)
@@ -41,7 +41,7 @@ def show(game: Rules, state: State) -> rich.text.Text:
 
 
 def status(game: Rules, state: State) -> str:
-    """The score and whose turn it is, in words."""
+    """A sentence with the score and whose turn it is."""
     board = np.asarray(state.board)
     white, black = int((board == WHITE).sum()), int((board == BLACK).sum())
     score = f"white {white}, black {black}"

@@ -1,4 +1,4 @@
-"""Scripted players of Jumper; each acts hop by hop, so that a chain is decided one landing at a time."""
+"""Scripted players of Jumper; each decides hop by hop, one landing of a chain at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.jumper.rules import Rules, State
 
 
 def corner(game: Rules, state: State) -> Array:
-    """[A] logits: at random, but White opens at 0 0, as the paper's random player does."""
+    """[A] logits: random, except that White opens at 0 0, like the paper's random player."""
     opening = state.empty.all()
     return jnp.where(opening & ~one_hot(jnp.int32(0), game.spec.num_actions), -jnp.inf, 0.0)
 
@@ -21,11 +21,11 @@ def corner(game: Rules, state: State) -> Array:
 def linear(
     game: Rules, state: State, *, pieces: float = 0.4, safe: float = 0.6, axes: float = 0.0, density: float = 0.0
 ) -> Array:
-    """[A] logits: the action whose afterstate has the greatest weighted sum of features; ties are left to chance.
+    """[A] logits: the action whose afterstate has the greatest weighted sum of features; ties are broken at random.
 
-    The weights of pieces and safe pieces are those that the paper ended with.
+    The default weights are the paper's final ones.
     """
-    weights = np.array([pieces, safe, axes, density], np.float32)  # no traced value may outlive the trace in `value`
+    weights = np.array([pieces, safe, axes, density], np.float32)  # NumPy: a traced value must not outlive its trace
 
     def value(params: None, after: State, player: Array) -> Array:
         mine = jnp.tanh(features(game.size, after, player) @ weights)
@@ -37,9 +37,9 @@ def linear(
 
 
 def piece_lead(game: Rules, state: State, player: Array) -> Array:
-    """[P] in [-1, 1]: each player's lead in pieces over the cells; `greedy(value=pieces)` plays by it.
+    """[P] in [-1, 1]: each player's lead in pieces divided by the cells; the value of `greedy(value=pieces)`.
 
-    A hop over an enemy counts 2, any other hop or place 1, and stopping 0, so that its chains go on to the end.
+    A hop over an enemy gains 2, any other hop or place 1, and a stop 0, so that its chains are as long as possible.
     """
     white, black = state.white.sum(dtype=jnp.int32), state.black.sum(dtype=jnp.int32)
     return jnp.stack([white - black, black - white]).astype(jnp.float32) / game.num_cells

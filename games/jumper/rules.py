@@ -1,4 +1,4 @@
-"""Jumper's rules in JAX: one hop an action, the chain under way in the state."""
+"""Jumper's rules in JAX: each hop is an action, and the state holds the unfinished chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
 EMPTY, WHITE, BLACK, DEAD = 0, 1, 2, 3
 NO_CHAIN = -1
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))  # (row, column)
-PLANES = 5  # of an observation
+PLANES = 5  # planes of an observation
 
 
 class State(NamedTuple):
@@ -24,7 +24,7 @@ class State(NamedTuple):
     black: Array  # [size²] bool: Black's
     dead: Array  # [size²] bool: the dead cells
     turn: Array  # [] int32: the seat to act; White is seat 0, Black seat 1
-    chain: Array  # [] int32: the cell that the chain under way has reached, or NO_CHAIN
+    chain: Array  # [] int32: the last cell of the unfinished chain, or NO_CHAIN
 
     @property
     def empty(self) -> Array:
@@ -33,7 +33,7 @@ class State(NamedTuple):
 
     @property
     def held(self) -> Array:
-        """[size²] bool: the pieces of both."""
+        """[size²] bool: the pieces of both players."""
         return self.white | self.black
 
     @property
@@ -44,13 +44,13 @@ class State(NamedTuple):
         )
 
     def sides(self, player: Array) -> tuple[Array, Array]:
-        """[size²] bool: the player's pieces, and the other's."""
+        """[size²] bool: the player's pieces, and the opponent's."""
         first = player == 0
         return jnp.where(first, self.white, self.black), jnp.where(first, self.black, self.white)
 
 
 def of_board(board: Any, turn: Any, chain: Any) -> State:
-    """The state with that board, [..., size²] of EMPTY, WHITE, BLACK and DEAD."""
+    """The state of a board, [..., size²] of EMPTY, WHITE, BLACK and DEAD."""
     return State(board == WHITE, board == BLACK, board == DEAD, turn, chain)
 
 
@@ -58,16 +58,15 @@ def of_board(board: Any, turn: Any, chain: Any) -> State:
 class Rules:
     """The eight members of a game, and `rotate`.
 
-    Cells count row by row from the top left. With n = size² cells the actions are
+    Cells are numbered row by row from the top left. With n = size² cells the actions are
         cell                                   place there
         n · (1 + direction) + cell             hop from there, in the order of DIRECTIONS
         9 · n                                  stop: end the turn in the middle of a chain
-    A chain that cannot go on ends the turn by itself, so that a stop is always a choice.
+    A chain that cannot continue ends the turn, so that a stop is always a choice.
 
-    With a density, the game begins with chance nodes that fill round(density · size²) cells: each plays one turn,
-    drawn evenly from the places and the single hops that the player to move has. What comes out is a position
-    that legal play can reach, dead cells included, with the players taking turns throughout. (The paper only
-    says "random board"; outcomes have the numbers of the actions.)
+    With a density, the game begins with chance nodes that fill round(density · size²) cells: each plays one turn, drawn
+    uniformly from the places and single hops of the player to move. So the players begin in a position that legal play
+    can reach, dead cells included. (The paper only says "random board"; outcomes have the numbers of the actions.)
     """
 
     size: int = 6
@@ -78,8 +77,8 @@ class Rules:
             raise UserError(f"size={self.size} does not fit jumper: expected 3 or more")
         if not 0 <= self.density < 1 or self.num_dealt >= self.num_cells:
             raise UserError(
-                f"density={self.density} does not fit jumper: expected the share of cells filled at the start, "
-                f"from 0 up, that leaves at least one of {self.num_cells} cells empty"
+                f"density={self.density} does not fit jumper: expected the fraction of cells filled at the start, "
+                f"at least 0, that leaves at least one of {self.num_cells} cells empty"
             )
 
     @property
@@ -88,7 +87,7 @@ class Rules:
 
     @property
     def num_dealt(self) -> int:
-        """Cells that chance fills before the players begin."""
+        """The number of cells that chance fills before the players begin."""
         return round(self.density * self.num_cells)
 
     @property
@@ -98,9 +97,9 @@ class Rules:
 
     @property
     def spec(self) -> Spec:
-        # Every place and hop fills a cell. A stop takes a turn of its own hop and an empty cell to hop on to, and
-        # two pieces besides the one that landed: no stop in the first three turns, in the dealt ones, or once
-        # the board is full.
+        # Every place and hop fills a cell. A stop needs an earlier hop in the same turn, an empty cell for the next
+        # hop, and two pieces besides the one that landed: so no stop in the first three turns, in the random deal, or
+        # once the board is full.
         most_stops = self.num_cells - max(self.num_dealt, 3) - 1
         return Spec(
             "jumper",
@@ -133,11 +132,11 @@ class Rules:
         return select(state.empty.any(), after, state)
 
     def act(self, state: State, action: Array) -> State:
-        """What `step` does at decisions."""
+        """`step` at a decision."""
         return self._play(state, action, chains=jnp.array(True))
 
     def settle(self, state: State, outcome: Array) -> State:
-        """What `step` does at chance nodes."""
+        """`step` at a chance node."""
         return self._play(state, outcome, chains=jnp.array(False))
 
     def _play(self, state: State, move: Array, *, chains: Array) -> State:
@@ -167,7 +166,7 @@ class Rules:
         return jnp.stack([won, -won])
 
     def observe(self, state: State, player: Array) -> Array:
-        """[size, size, 5] planes: my pieces, the other's, dead cells, the chain's cell, ones if it is my turn."""
+        """[size, size, 5] planes: my pieces, the opponent's, dead cells, the chain's cell, ones if it is my turn."""
         planes = [
             *state.sides(player),
             state.dead,
@@ -189,13 +188,13 @@ class Rules:
         return self.num_cells - state.empty.sum(dtype=jnp.int32) < self.num_dealt
 
     def _moves(self, state: State) -> Array:
-        """[A] bool: what the rules allow the player to move."""
+        """[A] bool: the actions of the player to move."""
         free = state.chain == NO_CHAIN
         starts = state.sides(state.turn)[0] & (free | one_hot(state.chain, self.num_cells))
         return jnp.concatenate([state.empty & free, *(starts & hop for hop in self._hops(state)), ~free[None]])
 
     def tried_first(self, state: State) -> list[Array]:
-        """Two of [A] bool: hops that take a piece, and all hops; searches that try them first cut off most."""
+        """Move ordering: two [A] bool masks, capturing hops and all hops; trying them first cuts off most."""
         _, theirs = state.sides(state.turn)
         nothing = jnp.zeros(self.num_cells, jnp.bool_)
         takes = [nothing, *(shifted(theirs, self._offset(direction)) for direction in range(8)), jnp.array([False])]
@@ -203,7 +202,7 @@ class Rules:
         return [jnp.concatenate(takes), jnp.asarray((actions >= self.num_cells) & (actions < self.stop))]
 
     def _hops(self, state: State) -> list[Array]:
-        """[size²] bool for each direction: a piece beside the cell and an empty cell behind that piece."""
+        """[size²] bool for each direction: whether a piece is next to the cell and the cell behind it is empty."""
         held, empty, hops = state.held, state.empty, []
         for direction, inside in enumerate(lands_inside(self.size)):
             step = self._offset(direction)
@@ -211,16 +210,16 @@ class Rules:
         return hops
 
     def _offset(self, direction: int) -> int:
-        """How far apart the numbers of neighbouring cells are."""
+        """The difference between the numbers of neighbouring cells in a direction."""
         row, column = DIRECTIONS[direction]
         return row * self.size + column
 
 
 def shifted(plane: Array, offset: int) -> Array:
-    """[size²] bool: at each cell what `plane` holds `offset` cells on, False past the ends.
+    """[size²] bool: at each cell the entry of `plane` that is `offset` cells further, False past the ends.
 
-    Constant shifts of the flat board are about ten times as fast under vmap as shifts of a square; what wraps
-    around a row's end must be masked by the caller.
+    Constant shifts of the flat board are about ten times as fast under vmap as shifts of a square; the caller must mask
+    the cells that wrap around the end of a row.
     """
     size, margin = plane.shape[0], abs(offset)
     return jnp.pad(plane, margin)[margin + offset : margin + offset + size]
@@ -228,7 +227,7 @@ def shifted(plane: Array, offset: int) -> Array:
 
 @functools.lru_cache
 def lands_inside(size: int) -> np.ndarray:
-    """[8, size²] bool: whether two cells on in a direction is still on the board."""
+    """[8, size²] bool: whether the cell two steps away in a direction is on the board."""
     row, column = np.divmod(np.arange(size * size), size)
     ends = [(row + 2 * down, column + 2 * right) for down, right in DIRECTIONS]
     return np.stack([(r >= 0) & (r < size) & (c >= 0) & (c < size) for r, c in ends])

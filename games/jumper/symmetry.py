@@ -1,6 +1,6 @@
-"""The eight mirror images of a board: number 1 has the columns reversed, 2 the rows, 4 rows and columns exchanged.
+"""The eight symmetries of a board: bit 1 of the number reverses the columns, 2 the rows, 4 transposes the board.
 
-A number that is a sum has all of its parts done, in this order.
+A number with several bits applies them in this order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COLUMNS, ROWS, EXCHANGE = 1, 2, 4
 
 
 def symmetric(size: int, state: State, number: Array) -> State:
-    """The mirror image of that number."""
+    """The state under the symmetry of that number."""
     shown = jnp.asarray(cells_shown(size))[number]
     goes = jnp.asarray(np.argsort(cells_shown(size), axis=1).astype(np.int32))[number]
     chain = jnp.where(state.chain == NO_CHAIN, NO_CHAIN, goes[jnp.maximum(state.chain, 0)])
@@ -32,7 +32,7 @@ def symmetric(size: int, state: State, number: Array) -> State:
 
 @functools.lru_cache
 def cells_shown(size: int) -> np.ndarray:
-    """[8, size²] int32: which cell each cell of the mirror image shows."""
+    """[8, size²] int32: the original cell that each cell of the image shows."""
     images = []
     for number in range(NUM_SYMMETRIES):
         square = np.arange(size * size, dtype=np.int32).reshape(size, size)

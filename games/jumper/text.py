@@ -1,4 +1,4 @@
-"""Boards and moves as text, in the formats that players of this game know."""
+"""Boards and moves as text, in the formats that players of this game use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("empty", "white", "black", "dead")
 
 
 def to_text(game: Rules, state: State) -> str:
-    """The size, the rows, and a line for who is to move: `W`, or `W 2 3` with the cell of a chain under way."""
+    """The size, the rows, and a line for the side to move: `W`, or `W 2 3` with the cell of an unfinished chain."""
     board = np.asarray(state.board)
     side = [SIDES[int(state.turn)]]
     if int(state.chain) != NO_CHAIN:
@@ -48,9 +48,9 @@ def read_board(text: str) -> tuple[np.ndarray, list[str]]:
     """[size, size] int8 board of the first lines of a text, and the lines that follow."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise UserError("an empty text is no board; expected a line with its size, then its rows")
+        raise UserError("an empty text is not a board; expected a line with its size, then its rows")
     if not lines[0].isdecimal() or int(lines[0]) < 3:
-        raise UserError(f"bad first line {lines[0]!r} of a board: expected its size, a number from 3 up")
+        raise UserError(f"bad first line {lines[0]!r} of a board: expected its size, 3 or more")
     size = int(lines[0])
     if len(lines) <= size:
         raise UserError(f"row {len(lines) - 1} of the board is missing; expected {size} rows after the size")
@@ -64,10 +64,10 @@ def read_board(text: str) -> tuple[np.ndarray, list[str]]:
 
 
 def _read_side(game: Rules, lines: Sequence[str], board: np.ndarray) -> tuple[int, int]:
-    """The seat and the chain's cell of what follows a board."""
+    """The seat and the chain's cell from the lines after a board."""
     size = game.size
     if len(lines) > 1:
-        raise UserError(f"unexpected line {lines[1]!r} after the board; expected at most one line, who is to move")
+        raise UserError(f"unexpected line {lines[1]!r} after the board; expected at most one line, the side to move")
     side, *cell = lines[0].upper().split() if lines else ["W"]
     if side not in ("W", "B") or len(cell) not in (0, 2):
         raise UserError(f"bad line {lines[0]!r} after the board: expected W or B, or like 'W 2 3' within a chain")
@@ -84,14 +84,14 @@ def _read_side(game: Rules, lines: Sequence[str], board: np.ndarray) -> tuple[in
 def read_turn(game: Rules, state: State, text: str) -> list[int]:
     """The actions of a whole turn: `r c` places, `r1 c1 r2 c2 …` hops from the first cell to each next.
 
-    Within a chain the first cell is the one that the chain has reached; that cell alone stops there.
+    Within a chain the first cell is the chain's last cell so far; that cell alone means stop.
     """
     cells = [game.size * row + column for row, column in _read_cells(text, game.size)]
     board, mover, chain = np.array(state.board), WHITE + int(state.turn), int(state.chain)
     if not (board == EMPTY).any():
         raise UserError(f"bad move {text!r}: the game is over, no cell is empty")
     if chain != NO_CHAIN and cells[0] != chain:
-        raise UserError(f"bad move {text!r}: the chain under way goes on from {_name(game, chain)}")
+        raise UserError(f"bad move {text!r}: the unfinished chain continues from {_name(game, chain)}")
     if len(cells) == 1 and chain == NO_CHAIN:
         if board[cells[0]] != EMPTY:
             raise UserError(f"bad move {text!r}: cell {_name(game, cells[0])} is {NAMES[board[cells[0]]]}, not empty")
@@ -122,7 +122,7 @@ def read_turn(game: Rules, state: State, text: str) -> list[int]:
 
 
 def turn_text(game: Rules, actions: Sequence[int]) -> str:
-    """The move format of a turn's actions; a stop by itself is `stop`."""
+    """A turn's actions in the move format; a stop by itself is `stop`."""
     cells: list[int] = []
     for action in actions:
         kind, cell = divmod(int(action), game.num_cells)
@@ -135,7 +135,7 @@ def turn_text(game: Rules, actions: Sequence[int]) -> str:
 
 
 def move_text(game: Rules, state: State, move: int) -> str:
-    """One action, or one outcome of the dealing, in words."""
+    """Describes an action, or an outcome of the random deal."""
     if int(move) == game.stop:
         return "stops"
     hops = int(move) >= game.num_cells

@@ -1,7 +1,7 @@
 """The net of `ludo_best`: our strongest player by the rules of the SDU simulator, learned by TD(λ) in self-play.
 
-It was trained without the pass that those rules allow (`sdu_java,must_move=true`): in self-play with it, players that
-know nothing yet pass for ever. It plays with it, and passes where a move would do harm.
+It was trained without the pass that those rules allow (`sdu_java,must_move=true`): untrained players in self-play would
+pass forever. In play it may pass, and does so if every move would be harmful.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ PATH = pathlib.Path(__file__).parent / "weights" / "best.json"
 
 
 def fits(game: LudoRules) -> bool:
-    """Whether the net can look at a game's board, by whatever rules."""
+    """Whether the net's inputs fit a game's board, whatever its other rules."""
     size = (game.players, game.pieces, game.ring, game.column)
     return size == (4, 4, 52, 5) and game.flags.lap == "short"
 
 
 def value(game: LudoRules, state: State, player: Array) -> Array:
-    """[P] the points that each player can expect."""
+    """[P] expected points of each player."""
     net, params = _load(game)
     return net(jax.tree.map(jnp.asarray, params), state, player)
 
 
 @functools.cache
 def _load(game: Any) -> tuple[Any, Any]:
-    return net_file.load(PATH, game)  # in NumPy: what JAX makes while it traces must not be kept
+    return net_file.load(PATH, game)  # in NumPy: arrays made during a JAX trace must not be cached

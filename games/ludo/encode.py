@@ -1,7 +1,7 @@
-"""The inputs that the papers gave to their learners.
+"""The input encodings of the papers' learners.
 
-`ENCODINGS` describe a position as a player sees it, f(game, state, player); `ACTION_ENCODINGS` describe what each
-action of the player to act would do with the die that lies, f(game, state) -> [A, ...], with zeros for a pass.
+`ENCODINGS` describe a position from a player's view, f(game, state, player); `ACTION_ENCODINGS` describe the effect of
+each action of the player to act with the current die, f(game, state) -> [A, ...], with zeros for a pass.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ OPEN, NORMAL, TO_GOAL, STAR, GLOBE, PROTECT, KILL, OVERSHOOT, GOAL_ZONE = range(
 
 
 def alhajry_objective(game: LudoRules, state: State, player: Array) -> Array:
-    """[P * 59 + P]: share of each player's pieces on the base, 52 ring squares, column and goal; a one-hot turn.
+    """[P * 59 + P]: fractions of each player's pieces in the base, on 52 ring squares, column and goal; a one-hot turn.
 
-    alhajry2012, section IV-B. Ring squares are counted from the start of seat 0, whoever looks.
+    alhajry2012, section IV-B. Ring squares are counted from the start of seat 0, for every observer.
     """
     squares = _squares(game, state, jnp.int8(0))
     turn = one_hot(state.turn, game.players).astype(jnp.float32)
@@ -37,7 +37,7 @@ def alhajry_subjective(game: LudoRules, state: State, player: Array) -> Array:
 
 
 def szurkowski_tiles(game: LudoRules, state: State, player: Array) -> Array:
-    """[P * 60] on the rules of ludopy131: share of each player's pieces on each tile as its owner counts them.
+    """[P * 60] with the rules of ludopy131: fraction of each player's pieces on each tile of the player's own path.
 
     szurkowski2021, section 2.2: players in the order of their seats.
     """
@@ -45,7 +45,7 @@ def szurkowski_tiles(game: LudoRules, state: State, player: Array) -> Array:
 
 
 def szurkowski(game: LudoRules, state: State) -> Array:
-    """[A, P * 60 + 2]: the tiles, and for each action the tile it moves a piece from and to, divided by the last.
+    """[A, P * 60 + 2]: the tiles, and for each action the tiles it moves a piece from and to, over the last tile.
 
     szurkowski2021, section 2.4.
     """
@@ -53,23 +53,23 @@ def szurkowski(game: LudoRules, state: State) -> Array:
 
 
 def szurkowski_from_mover(game: LudoRules, state: State) -> Array:
-    """[A, P * 60 + 2]: the same with the players in order of play from the one to act on.
+    """[A, P * 60 + 2]: the same with the players in order of play, starting with the one to act.
 
-    For a player who always has the first seat there is no difference; for others it makes the seats alike.
+    For a player who is always in the first seat there is no difference; for others it makes all seats equivalent.
     """
     shares = game.shares(state.pieces, game.board.goal + 1)
     return _with_move(game, state, game.seen_from(shares, state.turn).ravel())
 
 
 def _with_move(game: LudoRules, state: State, tiles: Array) -> Array:
-    """[A, ...] the tiles, and what each action does."""
+    """[A, ...] the tiles, and the effect of each action."""
     move = jnp.stack([game.mine(state), game.landings(state).place], 1).astype(jnp.float32) / game.board.goal
     move = _with_pass(game, move)
     return jnp.concatenate([jnp.broadcast_to(tiles, (move.shape[0], tiles.shape[0])), move], 1)
 
 
 def derakhshan(game: LudoRules, state: State) -> Array:
-    """[A, 9] bool: the truths about each piece of derakhshan2010, section 2.5, in its order.
+    """[A, 9] bool: the boolean features of each piece of derakhshan2010, section 2.5, in its order.
 
     It can get to the goal, hit an enemy home, hit itself home, move to a star, move to a globe, get out of the
     base, move near an enemy (one is then 1 to 6 squares behind it), is in the column, can get into the column.
@@ -101,7 +101,7 @@ def derakhshan(game: LudoRules, state: State) -> Array:
 
 
 def saederup(game: LudoRules, state: State) -> Array:
-    """[A, 9] bool: the same truths in the order of saederup2010, Table 1, which has the last two exchanged."""
+    """[A, 9] bool: the same features in the order of saederup2010, Table 1, which swaps the last two."""
     truths = derakhshan(game, state)
     return jnp.concatenate([truths[:, :7], truths[:, 8:9], truths[:, 7:8]], 1)
 
@@ -113,9 +113,9 @@ def saederup_danger(game: LudoRules, state: State) -> Array:
 
 
 def durocher(game: LudoRules, state: State) -> Array:
-    """[A, 2] int32: the state of each piece and the kind of its move, the first that fits of
+    """[A, 2] int32: the state of each piece and the kind of its move, the first that applies of
 
-    open, goal, overshoot, kill, star, globe, goal zone, protect (onto a piece of one's own), normal.
+    open, goal, overshoot, kill, star, globe, goal zone, protect (onto another piece of the player), normal.
     """
     board, mine, end = game.board, game.mine(state), game.landings(state)
     column = board.goal - game.column
@@ -141,9 +141,9 @@ def durocher(game: LudoRules, state: State) -> Array:
 
 
 def durocher_by_piece(game: LudoRules, state: State) -> Array:
-    """[A, 3] int32: the number of each piece, then the same: a table for each piece, 160 values with 10 kinds of moves.
+    """[A, 3] int32: the index of each piece, then the same: one table per piece, 160 values with 10 kinds of moves.
 
-    szurkowski2021, section 3.1, counts as many, though it prints 9 kinds.
+    szurkowski2021, section 3.1, also counts 160 values, although it lists 9 kinds.
     """
     actions = jnp.arange(game.spec.num_actions, dtype=jnp.int32)
     return jnp.concatenate([actions[:, None], durocher(game, state)], 1)
@@ -166,7 +166,7 @@ ACTION_ENCODINGS = {
 
 
 def _squares(game: LudoRules, state: State, player: Array) -> Array:
-    """[P, ring + column + 2]: share of pieces on the base, each ring square from the player's start, column, goal."""
+    """[P, ring + column + 2]: fraction of pieces in the base, on ring squares from the player's start, column, goal."""
     board = game.board
     ahead = (jnp.arange(game.players, dtype=jnp.int8) - player) * board.gap
     ring = (state.pieces - START + ahead[:, None]) % board.ring

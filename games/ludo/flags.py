@@ -1,4 +1,4 @@
-"""The rule flags of Ludo, and the presets as values of them."""
+"""The rule flags of Ludo, and the presets."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Overshoot = Literal["illegal", "bounce", "goal_minus_die"]
 class Flags(NamedTuple):
     """One set of rules."""
 
-    starter: Starter  # who begins: drawn by lot, or seat 0
-    lap: Lap  # short: the ring is left one square before the own start; full: the own start is stood on again
+    starter: Starter  # the player who begins: random, or seat 0
+    lap: Lap  # short: a piece leaves the ring one square before its start; full: after reaching its start again
     gate: Gate  # on_ring: a piece on the first square after the lap also stands on the ring (see land.py)
-    tries: int  # rolls of a turn that begins with no piece between base and goal, until one moves
+    tries: int  # most rolls until a piece moves, in a turn that begins with no piece between base and goal
     tries_in_round_one: bool  # ... in every player's first turn only
     bonus: Bonus  # when a six gives another roll
-    must_move: bool  # otherwise there is a pass action, on the last try of a turn: before it the die keeps lying until
-    # a piece moves, as the SDU simulator rolls anew only after a move or where nothing can be moved
-    globes: Globes  # coexist: nobody is hit there; repel: an enemy there sends the comer home;
-    # guard: so do the neutral ones, and a start square while its owner is there
-    pairs: Pairs  # two or more pieces of one enemy: may not be landed on, or send the comer home
+    must_move: bool  # False: there is a pass action on the last try of a turn; on earlier tries the same roll stays
+    # until a piece moves, because the SDU simulator rolls again only after a move or if no piece can move
+    globes: Globes  # coexist: no piece is hit there; repel: an enemy there sends an arriving piece home;
+    # guard: the same for neutral globes, and for a start square while its owner is there
+    pairs: Pairs  # two or more pieces of one enemy: landing on them is forbidden, or sends the arriving piece home
     passing: Passing  # whether such pairs may be passed
     release: Release  # onto enemies: blocked by a pair and harmless; captures all; as any other landing
-    stars: Stars  # destination: enemies are met after the jump only; both: on both stars
-    first_star: int  # squares from a start to the next star; the other star of a quarter is the last but one square
-    overshoot: Overshoot  # goal_minus_die: the piece is put that many squares before the goal
-    play_on: bool  # until one is left, for points by finishing order; otherwise the first to finish wins
+    stars: Stars  # destination: enemies matter after the jump only; both: on both stars
+    first_star: int  # squares from a start to the next star; a quarter's other star is its second to last square
+    overshoot: Overshoot  # goal_minus_die: the piece is placed that many squares before the goal
+    play_on: bool  # until one player is left, for points by finishing order; False: the first to finish wins
     three_sixes: bool  # the third six in a row is not played and ends the turn
 
 

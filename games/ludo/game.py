@@ -1,4 +1,4 @@
-"""The game of Ludo: its rules, with all that it offers besides."""
+"""The game of Ludo: its rules and its optional members."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ludo(LudoRules):
     lanes_last = True
     strategies = STRATEGIES
     defaults = {
-        # The dice try out enough, so that no decision need be random.
+        # The dice explore enough, so no decision needs to be random.
         "td_lambda": {
             "games": 100_000,
             "lanes": 512,
@@ -45,7 +45,7 @@ class Ludo(LudoRules):
             "evaluate_against": "random,mixed",
             "final_games": 20_000,
         },
-        # With steps that grow smaller, and experiments to the end.
+        # With an annealed learning rate, and exploration to the end.
         "genetic": {
             "games": 480_000,
             "genome": "truth_table(encoding=saederup)",

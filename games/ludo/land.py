@@ -1,11 +1,11 @@
-"""What becomes of a piece that is moved by a die: where it ends and whom it sends home.
+"""The landing of a moved piece: where it ends and which pieces it sends home.
 
-Written with masks in place of indexing, as thousands of games are stepped at once, and with places alone: the
-place where the mover stops is turned into each other player's own count, and compared with that player's pieces.
-Every array may have axes of games behind its own, written [..., *], which is the fast layout (see rules.py).
+Uses masks in place of indexing, because thousands of games are stepped at once, and works with places only: the place
+where the mover stops is converted to each other player's count and compared with that player's pieces. Every array may
+have trailing batch axes, written [..., *], which is the fast layout (see rules.py).
 
-ludopy's `gate`: a piece on the first place after the track also stands on the ring square that follows the track's
-last, and on its own start square; one that comes there from the track meets whoever is on that ring square.
+ludopy's `gate`: a piece on the first place after the track also occupies the ring square that follows the last one of
+its track, and its own start square; a piece that arrives there from the track meets the pieces on that ring square.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from jax import Array
 from games.ludo.board import BASE, START, Board
 from games.ludo.flags import Flags
 
-OFF = -1  # where no piece ever stands
+OFF = -1  # a place that no piece ever has
 
 
 class Landing(NamedTuple):
-    """The end of one piece's move."""
+    """The result of one piece's move."""
 
-    place: Array  # [*] int8: where the moved piece ends; BASE if it was sent home
+    place: Array  # [*] int8: where the moved piece ends; BASE if it is sent home
     hits: Array  # [P, N, *] bool: the pieces that it sends home
-    allowed: Array  # [*] bool: whether the rules let it be made
-    target: Array  # [*] int8: the place before any star jump or misfortune
+    allowed: Array  # [*] bool: whether the move is legal
+    target: Array  # [*] int8: the place before any star jump or being sent home
 
 
 class _Meeting(NamedTuple):
-    home: Array  # [*] bool: the comer is sent home
+    home: Array  # [*] bool: the arriving piece is sent home
     hits: Array  # [P, N, *] bool
     closed: Array  # [*] bool: the square may not be landed on
 
@@ -45,12 +45,12 @@ def is_any(value: Array, options: tuple[int, ...]) -> Array:
 
 
 def numbers(count: int, like: Array) -> Array:
-    """[count, *] int8: 0, 1, 2, ..., to be compared with the [*] array `like`."""
+    """[count, *] int8: 0, 1, 2, ..., broadcastable with the [*] array `like`."""
     return jnp.arange(count, dtype=jnp.int8).reshape((count,) + (1,) * like.ndim)
 
 
 def counted_by_others(board: Board, flags: Flags, num_players: int, turn: Array, place: Array) -> Array:
-    """[P, *] int8: the square of the actor's [*] place as each other player counts; OFF where that one never stands."""
+    """[P, *] int8: the actor's [*] place in each other player's count; OFF if that player never reaches it."""
     seats, turn, place = numbers(num_players, turn), turn[None], place[None]
     count = place + (turn - seats) * board.gap
     count = jnp.where(count > board.ring, count - board.ring, jnp.where(count < START, count + board.ring, count))
@@ -68,7 +68,7 @@ def enemies_on(board: Board, flags: Flags, pieces: Array, counted: Array) -> Arr
 
 
 def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, die: Array) -> Landing:
-    """Moves a piece of the player to act, which stands at `place`, by the die."""
+    """The landing of the piece at `place` of the player to act, moved by the die."""
     released = place == BASE
     straight = jnp.where(released, START, place + die)
     over = straight > board.goal
@@ -76,7 +76,7 @@ def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, d
     target = _stop(board, flags, straight, die)
     jumped = _jump(board, target, advances) if board.far_stars else target
 
-    # Whoever comes from the gate or the column meets nobody, wherever an overshoot may put it.
+    # A piece from the gate or the column meets no others, wherever an overshoot may put it.
     meets = released | advances
     met = jumped if flags.stars == "destination" else target
     home, hits, closed = _meet(board, flags, pieces, turn, jnp.where(meets, met, OFF), released)
@@ -94,13 +94,13 @@ def land(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, d
 
 
 def _stop(board: Board, flags: Flags, straight: Array, die: Array) -> Array:
-    """[*] place that the die leads to, with the goal's rule applied."""
+    """[*] place that the die leads to, with the overshoot rule applied."""
     over = straight > board.goal
     if flags.overshoot == "bounce":  # within the column, if that is too short for the die
         return jnp.where(over, jnp.maximum(2 * board.goal - straight, board.gate), straight)
     if flags.overshoot == "goal_minus_die":
         return jnp.where(over, jnp.maximum(board.goal - die, START), straight)
-    return jnp.where(over, board.goal, straight)  # never played
+    return jnp.where(over, board.goal, straight)  # such a move is never legal
 
 
 def _jump(board: Board, target: Array, can_jump: Array) -> Array:
@@ -113,7 +113,7 @@ def _jump(board: Board, target: Array, can_jump: Array) -> Array:
 
 
 def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, released: Array) -> _Meeting:
-    """Who gives way where a piece comes to a place, from the base if `released`."""
+    """The outcome of arriving at a place, from the base if `released`: which pieces are sent home."""
     players = pieces.shape[0]
     counted = counted_by_others(board, flags, players, turn, place)
     met = on = enemies_on(board, flags, pieces, counted)
@@ -128,7 +128,7 @@ def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, 
     elif flags.globes == "repel":
         home = (counts > 0).any(0) & globe
     else:
-        # ludopy looks at the first enemy in order of play and no further.
+        # ludopy considers only the first enemy in order of play.
         seats = numbers(players, turn)
         order = jnp.where(seats > turn[None], seats - turn[None], seats - turn[None] + players)
         earlier = (counts > 0)[None] & (order[None] < order[:, None])
@@ -138,7 +138,7 @@ def _meet(board: Board, flags: Flags, pieces: Array, turn: Array, place: Array, 
         home = ((counts > 0) & (neutral[None] | (counted == START))).any(0)
     if flags.pairs == "repel":
         home |= counts.sum(0, dtype=jnp.int8) >= 2
-    # Not `pair & False`: host code is to see that where nothing is closed, nobody met matters for what may be moved.
+    # Not `pair & False`: a constant lets host code see that without closed squares legality does not depend on enemies.
     hits, closed = on & ~home[None, None], pair if flags.pairs == "illegal" else jnp.zeros_like(pair)
     if flags.release == "captures":
         return _Meeting(home & ~released, jnp.where(released[None, None], met, hits), closed & ~released)

@@ -1,7 +1,7 @@
-"""Where the squares of a Ludo board lie on a grid, for pictures and for the terminal.
+"""Grid coordinates of the squares of a Ludo board, for pictures and for the terminal.
 
-The board of 52 squares and columns of 5 is the usual cross of 15 × 15 cells. Any other is a square ring, its start
-squares at the corners, with the columns along the diagonals and the bases outside the corners.
+The board of 52 squares and columns of 5 is the usual cross of 15 × 15 cells. Any other board is a square ring with the
+start squares at the corners, the columns along the diagonals and the bases outside the corners.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _cross() -> Layout:
 
 
 def _square(quarter: int, column: int) -> Layout:
-    # Squares are spread so that half a side has room for a column and the goal.
+    # Squares are spaced so that half a side has room for a column and the goal.
     spread = -(-2 * (column + 2) // quarter)
     side = spread * quarter
     edge = [(MARGIN + spread * step, MARGIN) for step in range(quarter)]
@@ -56,7 +56,7 @@ def _square(quarter: int, column: int) -> Layout:
 
 
 def _turned(size: int, side: list[Cell], column: list[Cell], goal: Cell, base: list[Cell]) -> Layout:
-    """A whole board from its first quarter, by turning it a quarter to the right three times."""
+    """A whole board from its first quarter, by three clockwise quarter turns."""
     ring: list[Cell] = []
     columns, goals, bases = [], [], []
     for _ in range(4):

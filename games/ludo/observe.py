@@ -1,4 +1,4 @@
-"""What a player sees of a position: where all pieces are, and which of them somebody could hit."""
+"""A player's observation of a position: where all pieces are, and which of them could be hit."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from games.ludo.rules import LudoRules, State
 
 REACH = 6  # squares that one roll can cover
-DANGERS = 3  # as many kinds of pieces: nobody behind it within reach, one, more
+DANGERS = 3  # kinds of pieces: with no, one or several enemies within reach behind them
 FACES = 6
 NOWHERE = -1
 
 
 def size(players: int, board: Board) -> int:
-    """I, how many numbers are seen."""
+    """I, the number of entries of an observation."""
     return players * (DANGERS * (board.goal + 1) + 1) + FACES + 1
 
 
@@ -44,19 +44,19 @@ def entries(game: LudoRules, state: State, player: Array) -> tuple[Array, Array]
 
 
 def chasers(board: Board, pieces: Array) -> Array:
-    """[P, N, *] int8: how many of the others' pieces are 1 to 6 squares behind each of [P, N, *] pieces on the ring,
-    and would not leave the ring before they come to it."""
+    """[P, N, *] int8: the number of enemy pieces 1 to 6 squares behind each of [P, N, *] pieces on the ring that would
+    not leave the ring before reaching it."""
     counts = []
     for seat, mine in enumerate(pieces):
         count = jnp.zeros(mine.shape, jnp.int8)
         for other, theirs in enumerate(pieces):
             if other != seat:
-                # Where my pieces stand on the other's way, and a square that it never reaches if they do not.
+                # My pieces' places on the enemy's path; an unreachable place for those not on it.
                 there = mine + (seat - other) * board.gap % board.ring
                 there = jnp.where(there > board.ring, there - board.ring, there)
                 there = jnp.where((mine >= START) & (mine <= board.track) & (there <= board.track), there, NOWHERE)
-                for piece in theirs:  # one by one, as a sum over an axis so short costs more than all the rest
-                    behind = (there - piece[None] - 1).astype(jnp.uint8)  # what is negative becomes large
+                for piece in theirs:  # one by one: a sum over such a short axis costs more than all the rest
+                    behind = (there - piece[None] - 1).astype(jnp.uint8)  # negative numbers become large
                     count += ((behind < REACH) & (piece >= START)[None]).astype(jnp.int8)
         counts.append(count)
     return jnp.stack(counts)

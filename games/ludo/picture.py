@@ -15,13 +15,13 @@ from games.ludo.layout import Cell, Layout
 from games.ludo.rules import DRAW, ROLL, LudoRules, State
 
 NAMES = ("yellow", "red", "blue", "green")
-FULL = ("#d9a400", "#cc2b2b", "#2b5fcc", "#2a9a3c")  # pieces, by quarter
+FULL = ("#d9a400", "#cc2b2b", "#2b5fcc", "#2a9a3c")  # colours of pieces, by quarter
 PALE = ("#fdf0c0", "#f9d2d2", "#d2defa", "#d0f0d6")  # their squares
 DIGITS = ("#222222", "#ffffff", "#ffffff", "#ffffff")  # on the pieces
 EMPTY, LINE, GROUND, INK = "#ffffff", "#777777", "#f4f1ea", "#222222"
 FOOT = 1.4  # height of the line below the board, in cells
 DIE = 1.0  # side of the die there
-# Where the pips of each face are: -1, 0 and 1 are left or up, the middle, right or down.
+# Positions of the pips of each face: -1, 0 and 1 are left or up, the middle, right or down.
 _CORNERS, _OTHERS = [(-1, -1), (1, 1)], [(-1, 1), (1, -1)]
 PIPS = {
     1: [(0, 0)],
@@ -34,13 +34,13 @@ PIPS = {
 
 
 def draw(game: LudoRules, state: State) -> Drawing:
-    """The board with its globes and stars, the pieces with their numbers, whose turn it is and the die."""
+    """The board with its globes and stars, the numbered pieces, whose turn it is and the die."""
     layout = layouts.make(game.board, game.column)
     return Drawing(layout.size, layout.size + FOOT, _board(game, layout), _pieces(game, layout, state))
 
 
 def show(game: LudoRules, state: State) -> rich.text.Text:
-    """The same for a terminal: ● is a piece, a digit several of one player's; · is an empty square, o a globe,
+    """The same for a terminal: ● is a piece, a digit is several pieces of one player; · is an empty square, o a globe,
     * a star, G a goal."""
     layout = layouts.make(game.board, game.column)
     grounds, marks = _grounds(game, layout), _marks(game, layout)
@@ -54,13 +54,13 @@ def show(game: LudoRules, state: State) -> rich.text.Text:
             cell = (column, row)
             glyphs += _cell(game, standing.get(cell, collections.Counter()), grounds.get(cell, ""), marks.get(cell, ""))
         rows.append(glyphs)
-    # Text in a player's colour is hard to read on one ground or another; a disc is not.
+    # Text in a player's colour is hard to read on some backgrounds; a disc is not.
     rows.append([Glyph("● ", FULL[_quarter(game, int(state.turn))], bold=True), Glyph(status(game, state), bold=True)])
     return drawing.terminal(rows)
 
 
 def status(game: LudoRules, state: State) -> str:
-    """Whose turn it is, in words."""
+    """A sentence about whose turn it is."""
     if int(state.finished) >= game.winners:
         order = sorted((rank, seat) for seat, rank in enumerate(state.ranks.tolist()) if rank)
         return "over: " + ", ".join(f"{rank}. {name(game, seat)}" for rank, seat in order)
@@ -98,7 +98,7 @@ def _marks(game: LudoRules, layout: Layout) -> dict[Cell, str]:
 
 
 def _grounds(game: LudoRules, layout: Layout) -> dict[Cell, str]:
-    """The colour of every cell that is a square."""
+    """The background colour of every cell that is a square."""
     grounds = dict.fromkeys(layout.ring, EMPTY)
     for seat in range(game.players):
         quarter = _quarter(game, seat)
@@ -108,7 +108,7 @@ def _grounds(game: LudoRules, layout: Layout) -> dict[Cell, str]:
 
 
 def _cell(game: LudoRules, owners: collections.Counter[int], ground: str, mark: str) -> list[Glyph]:
-    """Four columns of a terminal: one for each player."""
+    """Four terminal columns: one for each player."""
     if not owners:
         return [Glyph(f" {mark or '·'}  " if ground else "    ", LINE, ground)]
     glyphs = [
@@ -154,14 +154,14 @@ def _pieces(game: LudoRules, layout: Layout, state: State) -> list[Shape]:
             centre = x + (column + 0.5) / across, y + 0.5 + (row + 0.5 - down / 2) / across
             quarter = _quarter(game, seat)
             if seat == int(state.turn) and bool(state.movable[piece]):
-                shapes.append(Circle(*centre, 1.3 * radius, EMPTY, INK))  # a ring round what may be moved
+                shapes.append(Circle(*centre, 1.3 * radius, EMPTY, INK))  # a ring around a movable piece
             shapes.append(Circle(*centre, radius, FULL[quarter], INK))
             shapes.append(Label(*centre, str(piece), 1.2 * radius, DIGITS[quarter]))
     return [*shapes, *_foot(game, layout, state)]
 
 
 def _foot(game: LudoRules, layout: Layout, state: State) -> list[Shape]:
-    """The die in the colour of the player whose turn it is, blank while it is to be thrown, and the turn in words."""
+    """The die in the colour of the player to act, blank before the roll, and the text of `status`."""
     quarter, middle = _quarter(game, int(state.turn)), layout.size + FOOT / 2
     shapes: list[Shape] = []
     if int(state.die) != DRAW and int(state.finished) < game.winners:

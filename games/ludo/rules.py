@@ -1,4 +1,4 @@
-"""Ludo: race your pieces from the base round the ring and up your column to the goal."""
+"""Ludo: race your pieces from the base around the ring and up your column to the goal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from games.ludo.board import BASE, Board
 from games.ludo.flags import PRESETS, Flags
 from games.ludo.observe import FACES
 
-DRAW, ROLL = -1, 0  # what `die` says while it lies: the starter is drawn, or the die is thrown
+DRAW, ROLL = -1, 0  # values of `die` at chance nodes: the starter is drawn, or the die is rolled
 
 
 class State(NamedTuple):
@@ -31,17 +31,17 @@ class State(NamedTuple):
     turn: Array  # [] int8: the seat to act
     die: Array  # [] int8: the face to be played, ROLL or DRAW
     movable: Array  # [N] bool: the pieces that may be moved by this die
-    tries: Array  # [] int8: rolls of this turn until a piece moves, the coming one included
-    opening: Array  # [] int8: turns of the first round, this one included; kept only where a rule asks for it
-    sixes: Array  # [] int8: sixes in a row in this turn; kept only where a rule asks for it
-    finished: Array  # [] int8: how many players have brought all pieces to the goal
-    ranks: Array  # [P] int8: 1 for the first of them, and so on; 0 for a player who has not
+    tries: Array  # [] int8: rolls left in this turn until a piece moves, the next one included
+    opening: Array  # [] int8: turns left of the first round, this one included; only used by some rules
+    sixes: Array  # [] int8: sixes in a row in this turn; only used by some rules
+    finished: Array  # [] int8: number of players with all pieces at the goal
+    ranks: Array  # [P] int8: 1 for the first of them, and so on; 0 for a player who has not finished
 
 
 @dataclasses.dataclass(frozen=True)
 class LudoRules:
-    """Actions: the index of a piece, then pass where the rules have it. Outcomes: the die's face less 1,
-    or how many seats after the first the one that begins is. Flags that are none are as the preset `rules` has them."""
+    """Actions: the index of a piece, then pass if the rules allow it. Outcomes: the die's face minus 1, or the starting
+    seat relative to the first. Flags that are None have the values of the preset `rules`."""
 
     rules: rule_flags.Preset = setting("alhajry2012", "the preset")
     players: int = setting(4, "2 to 4")
@@ -49,20 +49,20 @@ class LudoRules:
     ring: int = setting(52, "squares of the ring, a multiple of 4 from 8 to 64")
     column: int = setting(5, "squares of each home column, 1 to 12")
     starter: rule_flags.Starter | None = setting(None, "who begins")
-    lap: rule_flags.Lap | None = setting(None, "whether the own start is stood on again")
-    gate: rule_flags.Gate | None = setting(None, "whether the first square after the lap is on the ring as well")
-    tries: int | None = setting(None, "rolls while no piece is between base and goal, 1 to 9")
-    tries_in_round_one: bool | None = setting(None, "whether more than one try is given in the first round only")
+    lap: rule_flags.Lap | None = setting(None, "whether a piece reaches its own start again before the column")
+    gate: rule_flags.Gate | None = setting(None, "whether the first square after the lap is also on the ring")
+    tries: int | None = setting(None, "rolls per turn while no piece is between base and goal, 1 to 9")
+    tries_in_round_one: bool | None = setting(None, "whether only the first round gives more than one try")
     bonus: rule_flags.Bonus | None = setting(None, "when a six gives another roll")
     must_move: bool | None = setting(None, "whether a movable piece must be moved")
-    globes: rule_flags.Globes | None = setting(None, "what a globe does")
-    pairs: rule_flags.Pairs | None = setting(None, "what two enemy pieces do to one that lands on them")
+    globes: rule_flags.Globes | None = setting(None, "the effect of a globe")
+    pairs: rule_flags.Pairs | None = setting(None, "the effect of two enemy pieces on one that lands on them")
     passing: rule_flags.Passing | None = setting(None, "whether two enemy pieces may be passed")
-    release: rule_flags.Release | None = setting(None, "what a release onto enemies does")
-    stars: rule_flags.Stars | None = setting(None, "where a star jump meets enemies")
+    release: rule_flags.Release | None = setting(None, "the effect of a release onto enemies")
+    stars: rule_flags.Stars | None = setting(None, "on which stars of a jump enemies matter")
     first_star: int | None = setting(None, "squares from a start to its first star on the ring of 52, 1 to 10 but 8")
-    overshoot: rule_flags.Overshoot | None = setting(None, "what a die too high for the goal does")
-    play_on: bool | None = setting(None, "whether the game goes on for places 2 and 3")
+    overshoot: rule_flags.Overshoot | None = setting(None, "the effect of a die too high for the goal")
+    play_on: bool | None = setting(None, "whether the game continues for places 2 and 3")
     three_sixes: bool | None = setting(None, "whether the third six in a row ends the turn")
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class LudoRules:
 
     @functools.cached_property
     def flags(self) -> Flags:
-        """The preset with the flags that were set on their own."""
+        """The flags of the preset, with those that were set individually."""
         own = {name: getattr(self, name) for name in Flags._fields if getattr(self, name) is not None}
         return PRESETS[self.rules]._replace(**own)
 
@@ -93,7 +93,7 @@ class LudoRules:
 
     @property
     def winners(self) -> int:
-        """How many have to finish to end the game."""
+        """Number of players who have to finish to end the game."""
         return self.players - 1 if self.flags.play_on else 1
 
     @functools.cached_property
@@ -132,7 +132,7 @@ class LudoRules:
     def legal(self, state: State) -> Array:
         if self.flags.must_move:
             return state.movable
-        # While tries are left a pass would change nothing: the die keeps lying until a piece moves.
+        # While tries are left a pass would change nothing: the roll stays until a piece moves.
         may_pass = state.movable.any(keepdims=True) & (state.tries[None] <= 1)
         return jnp.concatenate([state.movable, may_pass])
 
@@ -145,7 +145,7 @@ class LudoRules:
         after = _select(state.die > ROLL, self._act(state, move), self._settle(state, move))
         return _select(self._over(state), state, after)
 
-    # What `step` does at each kind of node, in the layout that is fast for many games.
+    # `step` at each kind of node, in the layout that is fast for many games.
 
     def settle(self, state: State, outcome: Array) -> State:
         return games_last(self._settle)(state, outcome)
@@ -168,30 +168,30 @@ class LudoRules:
         return seen.at[places].add(held, mode="promise_in_bounds", wrap_negative_indices=False)
 
     def shares(self, index: Array, size: int) -> Array:
-        """[P, size] float32: how large a part of each player's pieces has each index, given [P, N] of them."""
+        """[P, size] float32: the fraction of each player's pieces with each index, given [P, N] indices."""
         there = index[:, :, None] == jnp.arange(size, dtype=index.dtype)[None, None]
         return there.sum(1, dtype=jnp.float32) / self.pieces
 
     @property
     def rotate(self) -> Callable[[State], State] | None:
-        """Three players start at unequal distances, so that their seats are not alike."""
+        """`rotate`, or None for three players: they start at unequal distances, so their seats are not symmetric."""
         return None if self.players == 3 else self._rotate
 
     def seen_from(self, by_seat: Array, player: Array) -> Array:
-        """[P, ...] the same in order of play from `player` on."""
+        """[P, ...] the array in order of play from `player` on."""
         turned = by_seat
         for seat in range(1, self.players):
             turned = jnp.where(player == seat, jnp.roll(by_seat, -seat, 0), turned)
         return turned
 
     def landings(self, state: State) -> landing.Landing:
-        """Where each of the actor's pieces would end by the die: a Landing with a leading axis [N]."""
+        """The landing of each of the actor's pieces by the current die, with a leading axis [N]."""
         mine = self.mine(state)
         land = functools.partial(landing.land, self.board, self.flags, state.pieces, state.turn, die=state.die)
         return jax.vmap(lambda place: land(place=place))(mine)
 
     def movable(self, pieces: Array, turn: Array, die: Array) -> Array:
-        """[N, *] bool: which of a player's pieces the rules let move by a die."""
+        """[N, *] bool: which of a player's pieces may be moved by a die."""
         land = functools.partial(landing.land, self.board, self.flags, pieces, turn, die=die)
         return jax.vmap(lambda place: land(place=place).allowed)(row_of(pieces, turn))
 
@@ -207,10 +207,10 @@ class LudoRules:
     def _over(self, state: State) -> Array:
         return state.finished >= self.winners
 
-    # From here on every array may have axes of games behind its own, [..., *].
+    # From here on every array may have trailing batch axes, [..., *].
 
     def _settle(self, state: State, outcome: Array) -> State:
-        """`step` where chance decides: the starter, or the die; a roll that leaves nothing to decide is passed over."""
+        """`step` at a chance node: the starter, or the die; skips a roll that leaves nothing to decide."""
         flags = self.flags
         die = outcome.astype(jnp.int8) + 1
         sixes = jnp.where(die == FACES, state.sixes + 1, 0) if flags.three_sixes else state.sixes
@@ -219,13 +219,13 @@ class LudoRules:
         idle = self._hand_on(state, die, sixes, jnp.zeros_like(void))
         after = _select(movable.any(0), state._replace(die=die, movable=movable, sixes=sixes), idle)
         if flags.starter == "random":
-            starter = state.turn + outcome.astype(jnp.int8)  # counted from `turn`, so that seats are alike
+            starter = state.turn + outcome.astype(jnp.int8)  # relative to `turn`, so that seats are symmetric
             starter = jnp.where(starter >= self.players, starter - self.players, starter)
             after = _select(state.die == DRAW, state._replace(turn=starter, die=jnp.zeros_like(state.die)), after)
         return after
 
     def _act(self, state: State, action: Array) -> State:
-        """`step` where a player decides: moves a piece, or passes."""
+        """`step` at a decision: moves a piece, or passes."""
         chosen = landing.numbers(self.pieces, action) == action.astype(jnp.int8)[None]
         seat = landing.numbers(self.players, state.turn) == state.turn[None]
         mine = self.mine(state)
@@ -243,14 +243,14 @@ class LudoRules:
         after = self._hand_on(after, state.die, state.sixes, moved)
         if self.flags.must_move or self.flags.tries == 1:
             return after
-        return _select(moved | (state.tries <= 1), after, state)  # the die keeps lying
+        return _select(moved | (state.tries <= 1), after, state)  # the roll stays
 
     def _hand_on(self, state: State, die: Array, sixes: Array, moved: Array) -> State:
-        """Who rolls next, once a roll is played, or could not be."""
+        """Passes the turn on after a roll is played, or could not be."""
         flags, seats = self.flags, landing.numbers(self.players, state.turn)
         six = (die == FACES) & (sixes < 3)
         bonus = {"always": six, "moved": six & moved, "after_round_one": six & (state.opening == 0)}[flags.bonus]
-        if flags.play_on:  # where the first to finish ends the game there is no next roll
+        if flags.play_on:  # otherwise the first to finish ends the game, and there is no next roll
             bonus &= ~((state.ranks > 0) & (seats == state.turn[None])).any(0)
         retry = ~moved & ~bonus & (state.tries > 1) & (sixes < 3)
         again = bonus | retry
@@ -262,7 +262,7 @@ class LudoRules:
             state = state._replace(opening=jnp.where(again, state.opening, jnp.maximum(state.opening - 1, 0)))
         if flags.tries > 1:
             if flags.tries_in_round_one:
-                idle = state.opening > 0  # nobody has a piece out before the first turn
+                idle = state.opening > 0  # no piece is out before a player's first turn
             else:
                 active = ((state.pieces > BASE) & (state.pieces < self.board.goal)).any(1)
                 idle = ~(active & (seats == turn[None])).any(0)
@@ -282,13 +282,13 @@ class LudoRules:
 
 
 def row_of(pieces: Array, seat: Array) -> Array:
-    """[N, *] one seat's row of [P, N, *]."""
+    """[N, *] the row of one seat in [P, N, *]."""
     here = landing.numbers(pieces.shape[0], seat) == seat[None]
     return jnp.where(here[:, None], pieces, 0).sum(0, dtype=pieces.dtype)
 
 
 def _select(condition: Array, yes: State, no: State) -> State:
-    """One of two states, where the condition has only the axes of games."""
+    """One of two states, by a condition that has only the batch axes."""
 
     def pick(a: Array, b: Array) -> Array:
         return jnp.where(condition.reshape((1,) * (a.ndim - condition.ndim) + condition.shape), a, b)

@@ -1,8 +1,8 @@
-"""Scripted players of Ludo: each gives [A] logits, 0 for the moves it likes best and -inf for the rest.
+"""Scripted players of Ludo: each gives [A] logits, 0 for its preferred moves and -inf for the rest.
 
-Those of alhajry2012 (section II) fall back on a random movable piece where their rule finds none. `prefer_release`
-is their "enhanced" form: a piece is released whenever it can be. Those of the SDU simulator score every movable
-piece and break ties by chance. No player here ever passes.
+Those of alhajry2012 (section II) move a random movable piece if their rule finds none. `prefer_release` is their
+"enhanced" form: a piece is released whenever possible. Those of the SDU simulator score every movable piece and break
+ties at random. None of these players ever passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from games.ludo.land import OFF, counted_by_others, is_any
 from games.ludo.rules import LudoRules, State
 
 REACH = 6  # squares that one roll can cover
-# What a piece that needs defence is; each reading asks for more than the one before it.
+# Definitions of a piece that needs defence, each stricter than the previous one.
 Threat = Literal["behind", "off_globe", "knockable"]
 
 
@@ -49,13 +49,13 @@ def mixed(game: LudoRules, state: State, *, prefer_release: bool = True, threat:
 
 
 def semismart(game: LudoRules, state: State) -> Array:
-    """Hits, then star, then release, then goal; what sends itself home comes last."""
+    """Prefers hits, then stars, releases and the goal; a move that sends its own piece home comes last."""
     end = game.landings(state)
     hits = end.hits.any((1, 2))
     fails = (end.place == BASE) & ~hits
     star = is_any(end.place, game.board.near_stars + game.board.far_stars)
     home = end.place == game.board.goal
-    # Its score for sending itself home, 0.1, is the only one without a chance part; one point apart is the same order.
+    # The original adds random numbers to all scores but this 0.1; scores one point apart give the same order.
     score = jnp.select(
         [hits, fails, star, _releases(game, state), home], [jnp.int8(s) for s in (5, 0, 4, 3, 2)], jnp.int8(1)
     )
@@ -68,7 +68,7 @@ def sdu_aggressive(game: LudoRules, state: State) -> Array:
 
 
 def pacifistic(game: LudoRules, state: State) -> Array:
-    """Avoids to hit if it can."""
+    """Avoids hits if it can."""
     return _best(game, state, -_captures(game, state).astype(jnp.int8))
 
 
@@ -92,17 +92,17 @@ STRATEGIES = {
 
 
 def threatened(game: LudoRules, state: State, *, threat: Threat = "knockable") -> Array:
-    """[N] bool: which of the actor's pieces are in danger, by one of three readings.
+    """[N] bool: which of the actor's pieces are in danger, by one of three definitions.
 
-    The paper says "vulnerable" and no more. `behind`: an opponent is 1 to 6 squares behind the piece. `off_globe`:
-    and the piece is not on a globe, where nobody is hit. `knockable`: and it stands alone, as a pair cannot be landed
-    on; that is, one roll could knock it out. docs/results.md has what each is worth.
+    The paper only says "vulnerable". `behind`: an opponent is 1 to 6 squares behind the piece. `off_globe`: and the
+    piece is not on a globe, where it cannot be hit. `knockable`: and it stands alone, because a pair cannot be landed
+    on; that is, one roll could knock it out. docs/results.md compares their strength.
     """
     return in_danger(game, state.pieces, state.turn, game.mine(state), threat=threat)
 
 
 def in_danger(game: LudoRules, pieces: Array, turn: Array, places: Array, *, threat: Threat = "knockable") -> Array:
-    """[N] bool: the same of a player's N places, while all pieces stand as given."""
+    """[N] bool: the same for a player's N places, with all pieces as given."""
     found = pursued(game, pieces, turn, places)
     if threat != "behind":
         found &= ~is_any(places, game.board.neutral_globes + game.board.start_globes)
@@ -112,7 +112,7 @@ def in_danger(game: LudoRules, pieces: Array, turn: Array, places: Array, *, thr
 
 
 def pursued(game: LudoRules, pieces: Array, turn: Array, places: Array) -> Array:
-    """[N] bool: whether an opponent could come to each of a player's N places with one roll, going straight on."""
+    """[N] bool: whether an opponent could reach each of a player's N places with one roll, moving straight ahead."""
     on_ring = jnp.where(places <= game.board.track, places, OFF)
     counted = jax.vmap(lambda place: counted_by_others(game.board, game.flags, game.players, turn, place))(on_ring)
     distance = counted[:, :, None] - pieces[None]
@@ -133,7 +133,7 @@ def _foremost(game: LudoRules, state: State) -> Array:
 
 
 def _first_of(game: LudoRules, state: State, *liked: Array) -> Array:
-    """[A] logits of the first of some [N] masks that has a movable piece, else of all movable pieces."""
+    """[A] logits of the first of several [N] masks that contains a movable piece, else of all movable pieces."""
     chosen = state.movable
     for mask in reversed(liked):
         wanted = mask & state.movable
@@ -148,6 +148,6 @@ def _best(game: LudoRules, state: State, score: Array) -> Array:
 
 
 def _logits(game: LudoRules, chosen: Array) -> Array:
-    """[A] logits: the chosen pieces alike, never a pass."""
+    """[A] logits: uniform over the chosen pieces, never a pass."""
     logits = jnp.where(chosen, 0.0, -jnp.inf).astype(jnp.float32)
     return jnp.pad(logits, (0, game.spec.num_actions - game.pieces), constant_values=-jnp.inf)

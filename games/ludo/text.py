@@ -1,8 +1,8 @@
 """Positions and moves of Ludo as text.
 
-A position is each player's places joined by dots, the seat to act, and what it does: `draws` (the starter),
-`rolls`, or `plays` with the die. What else the rules remember follows where they do: the rolls left as `tries=`,
-turns of the first round as `round=`, sixes in a row as `sixes=`, finishing places as `ranks=`:
+A position is each player's places joined by dots, the seat to act, and what it does: `draws` (the starter), `rolls`, or
+`plays` with the die. Further state follows if the rules use it: the rolls left as `tries=`, turns of the first round as
+`round=`, sixes in a row as `sixes=`, finishing places as `ranks=`:
 
     0.0.14.57 1.2.0.0 0.0.0.0 0.0.0.0 0 plays 6
     0.0 57.57 3.0 2 rolls tries=1 ranks=0.1.0
@@ -46,7 +46,7 @@ def from_text(game: LudoRules, text: str) -> State:
 
 
 def _parse(game: LudoRules, words: list[str]) -> State:
-    """The state; ValueError says what is wrong."""
+    """The state; raises ValueError that says what is wrong."""
     rows = [_numbers(word, game.pieces, game.board.goal) for word in words[: game.players]]
     if len(words) < game.players + 2:
         raise ValueError(f"{len(words)} words are too few")
@@ -78,7 +78,7 @@ def _parse(game: LudoRules, words: list[str]) -> State:
 
 
 def _checked(game: LudoRules, state: State) -> State:
-    """The state with its movable pieces; ValueError if no game comes to it."""
+    """The state with its movable pieces; raises ValueError if it cannot occur."""
     over = int(state.finished) >= game.winners
     if int(state.finished) > game.winners:
         raise ValueError("too many players have finished")
@@ -98,7 +98,7 @@ def _checked(game: LudoRules, state: State) -> State:
 
 
 def _ranks(game: LudoRules, rows: list[list[int]], rest: list[str]) -> list[int]:
-    """[P] finishing places, that must agree with who has all pieces at the goal."""
+    """[P] finishing places, which must agree with the players that have all pieces at the goal."""
     done = [all(place == game.board.goal for place in row) for row in rows]
     if not game.flags.play_on:
         return [int(finished) for finished in done] if sum(done) < 2 else [2] * game.players
@@ -116,7 +116,7 @@ def _setting(rest: list[str], name: str, low: int, high: int) -> int:
 
 
 def _word(rest: list[str], name: str) -> str:
-    """What follows `name=` in the next word."""
+    """The text after `name=` in the next word."""
     if not rest or not rest[0].startswith(f"{name}="):
         raise ValueError(f"{name}= is missing")
     return rest.pop(0).removeprefix(f"{name}=")
@@ -131,7 +131,7 @@ def _numbers(word: str, count: int, high: int) -> list[int]:
 
 
 def move_text(game: LudoRules, state: State, move: Array) -> str:
-    """A move in words: 'rolls 6', 'piece 2 from 14 to 20, sends 1 home'."""
+    """Describes a move: 'rolls 6', 'piece 2 from 14 to 20, sends 1 home'."""
     if int(state.die) == DRAW:
         return f"seat {(int(state.turn) + int(move)) % game.players} begins"
     after, end = _outlook(game, state, move)
@@ -147,5 +147,5 @@ def move_text(game: LudoRules, state: State, move: Array) -> str:
 
 @functools.partial(jax.jit, static_argnames="game")
 def _outlook(game: LudoRules, state: State, move: Array) -> tuple[State, Landing]:
-    """The state after the move, and where each of the actor's pieces would end."""
+    """The state after the move, and the landing of each of the actor's pieces."""
     return game.step(state, move), game.landings(state)

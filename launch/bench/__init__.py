@@ -1,1 +1,1 @@
-"""Benchmarks: one module a suite."""
+"""Benchmarks: one module per suite."""

@@ -1,10 +1,9 @@
-"""Benchmarks: our speed beside that of peers on the same work, measured in one run.
+"""Benchmarks: our speed and that of peers on the same work, measured in one run.
 
     python -m launch.bench --suite=simulate --json=out.json
 
-Timings on a shared machine are noisy, so that a claim is a ratio: each row measures ours and the peer's in turn,
-round after round, and reports the median of the rounds' ratios with their spread. Peers come with
-`pip install -e '.[bench]'`.
+Timings on a shared machine are noisy, so we report ratios: each row measures ours and the peer's alternately, and
+reports the median of the rounds' ratios with their range. Install the peers with `pip install -e '.[bench]'`.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ SUITES: dict[str, Callable[[int], Sequence[Row]]] = {
 class Config:
     suite: str = setting("simulate", f"what to measure: {', '.join(SUITES)}")
     only: str = setting("", "measure only the rows whose name contains this text, like mcts; empty: all")
-    rounds: int = setting(7, "how often each row is measured")
-    batch: int = setting(4096, "games side by side, the same for ours and the peers'")
+    rounds: int = setting(7, "number of measurements of each row")
+    batch: int = setting(4096, "batch size in games, for ours and the peers'")
     json: str = setting("", "file for the numbers; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 
@@ -63,7 +62,7 @@ def main(config: Config) -> None:
 
 
 def measure(row: Row, config: Config, tick: Callable[[int], None]) -> dict[str, Any]:
-    """Rates of ours and the peer's by turns, and the ratio within each round."""
+    """Alternating rates of ours and the peer's, and the ratio within each round."""
     ours, peers, ratios = [], [], []
     for number in range(config.rounds):
         ours.append(row.ours())

@@ -1,4 +1,4 @@
-"""Tic-tac-toe and connect four for easyAI, in the manner of its examples, with a count of the positions visited."""
+"""Tic-tac-toe and connect four for easyAI, in the style of its examples, with a counter of visited positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS, COLUMNS = 6, 7
 
 
 class Counted(TwoPlayerGame):
-    """Every move made is a position visited; moves are unmade, so that Negamax need not copy the game."""
+    """Counts every move as a visited position; supports unmaking moves, so that Negamax need not copy the game."""
 
     def __init__(self, players: Sequence[Any]) -> None:
         self.players = players

@@ -21,7 +21,7 @@ from boardrl.host.slots import (
 
 @njit(cache=True, nogil=True)
 def play(num_steps, seed):
-    """Whole games until so many steps are made; (steps, games, seat 0's returns in all)."""
+    """Plays whole games until `num_steps` steps are made; (steps, games, sum of seat 0's returns)."""
     rows, work = np.zeros((2, WORDS), np.uint64), np.zeros(WORK_WORDS, np.uint64)
     mask, probs = np.zeros(MASK_WORDS, np.uint64), np.zeros(NUM_OUTCOMES, np.float32)
     value = np.zeros(NUM_PLAYERS, np.float32)

@@ -1,4 +1,4 @@
-"""The host suite of the benchmarks: random play through lowered rules, beside OpenSpiel's C++ states."""
+"""Suite `host`: random play with lowered rules, compared with OpenSpiel's C++ states."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from launch.bench import host_kernel
 from launch.bench.row import Row
 
 SECONDS = 0.3  # of each measurement
-HOPS = 200  # in the mask that stands for the rules of a board game
+HOPS = 200  # in the mask that represents the rules of a board game
 
 
 def rows(batch: int) -> Sequence[Row]:
-    """Random play of each game on one core, ours through rules lowered from JAX; there are no batches on the host."""
+    """Random play of each game on one core, ours with rules lowered from JAX; the host has no batches."""
     try:
         import pyspiel
     except ImportError:
@@ -41,7 +41,7 @@ def rows(batch: int) -> Sequence[Row]:
 
 
 def our_play(name: str) -> Callable[[], float]:
-    """Steps a second of a game whose rules are lowered, even if it brings faster ones of its own."""
+    """Steps per second of a game with lowered rules, even if it has faster hand-written ones."""
     kernel = host.specialise(host_kernel, host.of(registry.make(name)))
     kernel.play(1, 1)  # compiles
     return _timed(play_ours, kernel, 200_000)
@@ -53,7 +53,7 @@ def _timed(play: Callable[[Any, int, int], int], game: Any, num_steps: int) -> C
 
 
 def _rate(play: Callable[[int], int], seed: int, seconds: float) -> float:
-    """Steps a second, over at least so many seconds."""
+    """Steps per second, measured over at least `seconds`."""
     steps, start = 0, time.perf_counter()
     while True:
         seed += 1_000_003
@@ -64,12 +64,12 @@ def _rate(play: Callable[[int], int], seed: int, seconds: float) -> float:
 
 
 def play_ours(kernel: Any, num_steps: int, seed: int) -> int:
-    """Whole random games in compiled code until so many steps are made."""
+    """Whole random games in compiled code until `num_steps` steps are made."""
     return int(kernel.play(num_steps, seed)[0])
 
 
 def play_openspiel(game: Any, num_steps: int, seed: int) -> int:
-    """Whole random games on OpenSpiel's states until so many steps are made."""
+    """Whole random games on OpenSpiel's states until `num_steps` steps are made."""
     rng = random.Random(seed)
     steps = 0
     while steps < num_steps:
@@ -87,9 +87,9 @@ def play_openspiel(game: Any, num_steps: int, seed: int) -> int:
 
 
 def call_times(game: Any, *, repeats: int = 60, calls: int = 20_000) -> dict[str, float]:
-    """Nanoseconds a call of a game's compiled functions at its decisions, less the loop around them.
+    """Nanoseconds per call of a game's compiled functions at its decisions, without the loop around them.
 
-    The least over the repetitions; the game must be without chance.
+    The minimum over the repetitions; the game must not have chance nodes.
     """
     facet = host.of(game)
     kernel = host.specialise(host_kernel, facet)
@@ -109,17 +109,17 @@ def call_times(game: Any, *, repeats: int = 60, calls: int = 20_000) -> dict[str
 
 
 class MaskTime(NamedTuple):
-    """How long a mask of hops takes."""
+    """The time of a mask of hops."""
 
     hops: int
-    nanoseconds: float  # a call
+    nanoseconds: float  # per call
 
 
 def jumper_like_mask(size: int = 6, num_hops: int = HOPS) -> Callable[[Array, Array], Array]:
     """mask(board, colour) -> [num_hops] bool: whether an own piece can hop over any piece to an empty cell.
 
-    Cells are 0 empty, 1 white, 2 black, 3 dead, as in Jumper; a hop is two cells in one of eight directions. The
-    board's hops are taken over again until there are so many.
+    Cells are 0 empty, 1 white, 2 black, 3 dead, as in Jumper; a hop is two cells in one of eight directions. The hops
+    of the board are repeated until there are `num_hops`.
     """
     hops = [
         (r * size + c, (r + dr) * size + c + dc, (r + 2 * dr) * size + c + 2 * dc)

@@ -1,4 +1,4 @@
-"""Suite `learn`: how fast learners go."""
+"""Suite `learn`: the training speed of the algorithms."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from boardrl.game import Game
 from launch.bench import simulate_suite
 from launch.bench.row import Row
 
-GAMES = 40  # of one measurement of TD-Leaf
-UPDATES = 100  # of one measurement of TD(λ)
-TABLE_GAMES = 4_000  # of one of tabular Q-learning
-GENERATIONS = 20  # of one of NNGA
-CHILD_GAMES = 10_000  # by which a child of QLGA is trained in one measurement
+GAMES = 40  # per measurement of TD-Leaf
+UPDATES = 100  # per measurement of TD(λ)
+TABLE_GAMES = 4_000  # per measurement of tabular Q-learning
+GENERATIONS = 20  # per measurement of NNGA
+CHILD_GAMES = 10_000  # training games of a child of QLGA in one measurement
 
 
 def rows(batch: int) -> Sequence[Row]:
-    """All rows; each learner has batches of its own."""
+    """All rows; each learner has its own batch size."""
     return [*by_td_lambda(), *by_search(), *by_table(), *by_evolution()]
 
 
 def by_td_lambda() -> Sequence[Row]:
-    """TD(λ) by the settings that suit each game: rolls or decisions a second, learning included."""
+    """TD(λ) with each game's default settings: rolls or decisions per second, learning included."""
     ludopy = simulate_suite.ludopy_rolls()
     return [
         Row("ludo, td_lambda", "rolls/s", training_rate("ludo", "rolls"), "ludopy, random play", ludopy),
@@ -58,13 +58,13 @@ def training_rate(name: str, metric: str) -> Callable[[], float]:
 
 
 def by_search() -> Sequence[Row]:
-    """TD-Leaf: moves searched a second in self-play, the steps of learning included, by the clock."""
+    """TD-Leaf: searched moves per second in self-play, learning included, wall-clock."""
     work = "jumper 6x6, tdleaf to depth {}"
     return [Row(work.format(depth), "moves/s", moves_rate("jumper:size=6", depth)) for depth in (2, 3, 4)]
 
 
 def by_table() -> Sequence[Row]:
-    """Tabular Q-learning with the 36 bits of derakhshan2010: whole games a second on all cores, one seat learning."""
+    """Tabular Q-learning with the 36 bits of derakhshan2010: whole games per second on all cores, one learning seat."""
     game, rules = registry.make("ludo:rules=sdu_java"), "ludo:rules=sdu_java, q_table, 36 bits"
     config = q_table.Config(**presets.find("derakhshan2010", "q_table", game))
     config = dataclasses.replace(config, games_per_update=TABLE_GAMES)
@@ -81,10 +81,10 @@ def by_table() -> Sequence[Row]:
 
 
 def by_evolution() -> Sequence[Row]:
-    """Generations a minute by the papers' settings: NNGA with 1,000 games, QLGA with a child of 200,000 games.
+    """Generations per minute with the papers' settings: NNGA with 1,000 games, QLGA with a child of 200,000 games.
 
-    A generation of QLGA is measured with a child of CHILD_GAMES games, and the time of its training is counted as often
-    as those go into 200,000.
+    A generation of QLGA is measured with a child of CHILD_GAMES games, and the time of its training is scaled to
+    200,000 games.
     """
     game = registry.make("ludo:rules=sdu_java")
     rules = "sdu_java, genetic by {}"
@@ -134,7 +134,7 @@ def recipes_rate(game: Game[Any]) -> Callable[[], float]:
 
 
 def moves_rate(name: str, depth: int) -> Callable[[], float]:
-    """Self-play on all cores with the weights that a short training gives, which make for games as they are later."""
+    """Self-play on all cores with the weights of a short training, for games like those of later training."""
     game = registry.make(name)
     config = tdleaf.Config(depth=depth, batch=GAMES)
     state = tdleaf.init(config, game, jax.random.key(0))

@@ -1,8 +1,8 @@
-"""Rows of suite `search`: Monte Carlo tree search beside OpenSpiel's, which is written in C++.
+"""Rows of suite `search`: our Monte Carlo tree search compared with OpenSpiel's, which is written in C++.
 
-Both run UCT with one random playout a simulation and solve what they can. Rates are of simulations from the first
-position; for strength both have the same time a move, by the clock, and change seats. OpenSpiel's exploration constant
-is 2 as in its examples, ours is our default.
+Both run UCT with one random playout per simulation, and prove wins and losses where possible. Rates are simulations per
+second from the initial position; for strength both have the same wall-clock time per move and swap seats. OpenSpiel's
+exploration constant is 2 as in its examples, ours is our default.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from search.budget import Budget
 from search.searcher import Searcher
 
 GAMES = ("tic_tac_toe", "connect_four")
-SIMULATIONS = 5000  # a search
-MATCH_MS = 20.0  # a move
-MATCH_GAMES = 20  # a round, an even number
+SIMULATIONS = 5000  # per search
+MATCH_MS = 20.0  # per move
+MATCH_GAMES = 20  # per round, an even number
 UCT_C = 2.0
 MEGABYTES = 64
 NO_LIMIT = 1 << 30  # simulations
@@ -89,7 +89,7 @@ def open_spiel_rate(name: str) -> Callable[[], float]:
 
 
 class Match:
-    """Ours against OpenSpiel's at equal time a move; both games number their actions alike."""
+    """Ours against OpenSpiel's with equal time per move; both number the game's actions in the same way."""
 
     def __init__(self, name: str) -> None:
         self.name, self.round = name, 0
@@ -97,14 +97,14 @@ class Match:
         self._ours = 0.0
 
     def ours(self) -> float:
-        """Points of ours, a draw being half a point, in games of a round that never was played before."""
+        """Plays a new round and returns our points, a draw being half a point."""
         scores = [self._play(seat=number % 2, seed=MATCH_GAMES * self.round + number) for number in range(MATCH_GAMES)]
         self.round += 1
         self._ours = 100 * float(np.mean(scores))
         return max(self._ours, 1e-9)
 
     def theirs(self) -> float:
-        """Points of the peer in the round just played."""
+        """The peer's points in the round just played."""
         return max(100 - self._ours, 1e-9)
 
     def _play(self, seat: int, seed: int) -> float:

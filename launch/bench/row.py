@@ -1,4 +1,4 @@
-"""One line of a benchmark, and what the suites share."""
+"""One row of a benchmark, and helpers that the suites share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from boardrl.errors import UserError
 
 
 class Row(NamedTuple):
-    """What is measured: each function does its work once, already compiled, and returns a rate per second."""
+    """A measurement: each function does its work once, already compiled, and returns a rate per second."""
 
     name: str
     unit: str
@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
 
 def processor_seconds(work: Callable[[], Any]) -> float:
-    """Of the thread that calls, so that what else runs on the machine matters little."""
+    """Processor time of the calling thread, which other load on the machine hardly affects."""
     began = time.thread_time()
     work()
     return max(time.thread_time() - began, 1e-9)

@@ -1,8 +1,8 @@
-"""Suite `search`: positions a second and milliseconds a move, ours and those of OpenSpiel and easyAI.
+"""Suite `search`: positions per second and milliseconds per move, ours and those of OpenSpiel and easyAI.
 
-A node is a position visited, the root and the leaves included, the same for all: of the peers every state that their
-search makes is counted. Times are the processor's, of the one thread that searches, so that what else runs on the
-machine matters little. All searches of a row begin in the same positions, value them alike and look as far ahead.
+A node is a visited position, including the root and the leaves, for all libraries: for the peers we count every state
+that their search makes. Times are processor time of the searching thread, which other load on the machine hardly
+affects. All searches of a row start from the same positions, with the same evaluation and depth.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ BOARDS = 12  # random positions of Jumper
 PLAYED = (40, 200)  # steps of random games of Ludo, dice included, before a position is searched
 FILLED = (6, 20)  # turns that were played at random before
 SEED = 2013
-LEAST_SECONDS = 0.05  # of a measurement of ours
+LEAST_SECONDS = 0.05  # least time of a measurement of ours
 PLAIN = {"deepening": False}
 
 
 def rows(batch: int) -> Sequence[Row]:
-    """All rows; a search is one at a time, whatever the batch."""
+    """All rows; searches run one at a time, whatever the batch."""
     return [
         *shared_games(),
         *mcts_rows.rows(),
@@ -60,7 +60,7 @@ def shared_games() -> Sequence[Row]:
 
 
 def node_rate(game: Any, kind: str, depth: int, options: Any) -> Callable[[], float]:
-    """Nodes a second from the first position, or from random boards of Jumper."""
+    """Nodes per second from the initial position, or from random boards of Jumper."""
     search = make(game, kind, depth, options)
     starts = jumper_boards(search.facet) if game.spec.name == "jumper" else first_rows(search.facet)
 
@@ -77,7 +77,7 @@ def node_rate(game: Any, kind: str, depth: int, options: Any) -> Callable[[], fl
 
 
 def open_spiel_rate(name: str, depth: int) -> Callable[[], float]:
-    """Nodes a second of the alpha-beta that OpenSpiel has in Python."""
+    """Nodes per second of OpenSpiel's alpha-beta in Python."""
     try:
         import pyspiel
         from open_spiel.python.algorithms import minimax
@@ -98,7 +98,7 @@ def open_spiel_rate(name: str, depth: int) -> Callable[[], float]:
 
 
 class CountingState:
-    """A state of OpenSpiel that counts its copies, one for each node; not used where time is taken."""
+    """An OpenSpiel state that counts its copies, one per node; not used while timing."""
 
     def __init__(self, state: Any, count: list[int] | None = None) -> None:
         self._state = state
@@ -113,7 +113,7 @@ class CountingState:
 
 
 def easy_ai_rate(name: str, depth: int) -> Callable[[], float]:
-    """Nodes a second of easyAI's Negamax on a game written for it as its examples are."""
+    """Nodes per second of easyAI's Negamax on a game written in the style of its examples."""
     try:
         from easyAI import AI_Player, Negamax
 
@@ -190,7 +190,7 @@ def positions(facet: Facet, number: int, played: tuple[int, int]) -> list[np.nda
 
 
 def jumper_rates() -> Sequence[Row]:
-    """Nodes a second on 6x6 boards."""
+    """Nodes per second on 6x6 boards."""
     rate = node_rate(registry.make("jumper:size=6"), "alphabeta", 5, PLAIN)
     return [Row("jumper 6x6, alpha-beta to depth 5", "nodes/s", rate)]
 
@@ -232,7 +232,7 @@ def jumper_moves() -> Sequence[Row]:
 
 
 def searches(game: Any, kind: str, depth: int, options: Any, *, boards: int) -> Callable[[], float]:
-    """Searches a second of random boards, each from an empty table."""
+    """Searches per second of random boards, each with an empty table."""
     search = make(game, kind, depth, options)
     starts = jumper_boards(search.facet)[:boards]
 

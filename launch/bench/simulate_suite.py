@@ -1,4 +1,4 @@
-"""Suite `simulate`: uniformly random play with automatic restart, ours and that of pgx and ludopy."""
+"""Suite `simulate`: uniformly random play with automatic reset, ours and that of pgx and ludopy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows(batch: int) -> Sequence[Row]:
     backgammon = pgx_steps("backgammon", batch, turns=32)  # pgx has neither pig nor Ludo: the nearest race with dice
     othello, connect_four = pgx_steps("othello", batch, turns=64), pgx_steps("connect_four", batch)
     jumper_6, jumper_8 = our_steps("jumper:size=6", batch), our_steps("jumper:size=8", batch)
-    # ludopy plays one game after another, whatever we do, so that ours need not play the peers' number at once.
+    # ludopy can only play one game at a time, so our batch size is free.
     ludo_rolls = our_ludo_rolls("ludo:rules=ludopy150", 4 * batch)
     return [
         Row("tic_tac_toe", "steps/s", our_steps("tic_tac_toe", batch), "pgx tic_tac_toe", tic_tac_toe),
@@ -60,7 +60,7 @@ def our_steps(name: str, batch: int) -> Callable[[], float]:
 
 
 def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
-    """Rolls of the die per second: each lane makes one in every turn, as seat 0 begins without a draw."""
+    """Rolls of the die per second: each lane makes one per turn, because seat 0 begins without a draw."""
     game = registry.make(name)
     policies = (Policy(Uniform(game)),)
     lanes = rollout.start(game, batch)
@@ -93,7 +93,7 @@ def our_jumper_turns(size: int, num_games: int = 20_000) -> Callable[[], float]:
 
 
 def ludopy_rolls(rolls: int = 4000) -> Callable[[], float]:
-    """Rolls of the die per second of ludopy's own Game, one after another as it cannot do otherwise."""
+    """Rolls of the die per second of ludopy's own Game, which plays one game at a time."""
     try:
         import ludopy
     except ImportError:

@@ -1,1 +1,1 @@
-"""What commands share at the terminal: tables and files written, positions read, humans who play."""
+"""Terminal code shared by the commands: output of tables and files, input of positions, human players."""

@@ -1,4 +1,4 @@
-"""Somebody at the terminal as a player: the board, numbered moves, and what is typed."""
+"""A human player at the terminal: shows the board and numbered moves, and reads commands."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from boardrl.play.players import Player
 from launch.console.undo import TakeBack
 from search import searchers
 
-MOST_LINES = 10  # of a list of moves, unless all are asked for
+MOST_LINES = 10  # lines of a list of moves, unless all are requested
 GAP = 3  # columns between two moves
 HINT_MS = 500
 HELP = """\
-  a number   makes the move with that number; its words will do as well
+  a number   makes the move with that number; you can type its text instead
   moves      lists all moves
   board      shows the board again
-  hint       asks what {hinter} would do
-  undo       takes back to your last decision (that of any human); dice fall as they fell before
+  hint       shows what {hinter} would play
+  undo       goes back to the last decision of a human; the dice repeat
   quit       ends the game here"""
 
 
 class Quit(Exception):
-    """A human ends the game."""
+    """Raised when a human ends the game."""
 
 
 class Hinter:
-    """Whom humans ask for advice: a player, made when it is first asked."""
+    """The player that gives hints, made at the first hint."""
 
     def __init__(self, name: str, make: Callable[[], Player]) -> None:
         self.name, self._make = name, make
         self._player: Player | None = None
-        self._rng = np.random.default_rng(0)  # its own: to ask changes nothing in the game
+        self._rng = np.random.default_rng(0)  # a separate stream: a hint does not change the game
 
     def choose(self, game: Game[Any], state: Any) -> int:
-        """The action that it would choose; of a policy the most likely one."""
+        """The action that it would choose; for a policy, the most likely one."""
         self._player = self._player or self._make()
         if self._player.host is not None:
             return int(self._player.host.choose(game, state, self._rng))
@@ -68,7 +68,7 @@ class Human:
         self._hinter, self._can_undo = hinter, can_undo
 
     def reset(self) -> None:
-        """Humans forget by themselves."""
+        """Does nothing: humans have no state to reset."""
 
     def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
         legal = np.flatnonzero(jax.jit(game.legal)(state)).tolist()
@@ -122,28 +122,28 @@ class Human:
 
 
 def find(answer: str, moves: Mapping[int, str]) -> int:
-    """The action that a number or words stand for."""
+    """The action for a typed number or text."""
     if answer.isdecimal() and int(answer) in moves:
         return int(answer)
     same = [action for action, words in moves.items() if _folded(words) == _folded(answer)]
     if len(same) == 1:
         return same[0]
     if same:
-        raise UserError(f"{answer!r} stands for the moves {', '.join(map(str, same))}; type one of these numbers")
+        raise UserError(f"{answer!r} matches the moves {', '.join(map(str, same))}; type one of these numbers")
     if answer.isdecimal():
-        raise UserError(f"{answer} is no legal move here; type one of the numbers shown, or moves for all of them")
+        raise UserError(f"{answer} is not a legal move here; type one of the numbers shown, or moves for all of them")
     hint = did_you_mean(answer, ["help", "moves", "board", "hint", "undo", "quit", *moves.values()])
     raise UserError(f"{answer!r} is neither a move nor a command{hint}; type the number of a move, or help")
 
 
 def entries(moves: Mapping[int, str]) -> list[str]:
-    """What is shown of each move: its number, and its words where they say more."""
+    """The text shown for each move: its number, and its description if it says more."""
     width = max(len(str(action)) for action in moves)
     return [f"{action:{width}}{_in_words(action, moves)}" for action in moves]
 
 
 def columns(texts: Sequence[str], width: int, most: int | None) -> list[str]:
-    """Texts side by side in lines of that width, at most `most` lines, the last then saying how many are left out."""
+    """Texts in columns, in lines of that width; beyond `most` lines, the last one says how many are omitted."""
     each = max(map(len, texts)) + GAP
     across = max(1, (width + GAP - 2) // each)
     lines = [

@@ -1,4 +1,4 @@
-"""Players named on a command line, with a note for those that were trained by other rules; the name `human`."""
+"""Players named on a command line, with a note for those trained with other rules; the name `human`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HUMAN = "human"
 def make(text: str, game: Game[Any]) -> list[Player]:
     """The players of a text like `random,hold(total=15)`."""
     if not any(point.value == f"{__name__}:MAKERS" for point in entry_points.of(players.GROUP)):
-        raise UserError("boardrl was installed before it had searchers as players; run pip install -e . once more")
+        raise UserError("boardrl was installed before it had searchers as players; run pip install -e . again")
     made = players.make_lineup(text, game)
     for line in other_rules(made, game):
         print(line, file=sys.stderr)
@@ -26,7 +26,7 @@ def make(text: str, game: Game[Any]) -> list[Player]:
 
 
 def other_rules(seated: Sequence[Player], game: Game[Any]) -> list[str]:
-    """A line for each player that was trained by other rules than it plays by."""
+    """A note for each player that was trained with other rules than those of this game."""
     here = registry.describe(game)
     lines = [
         f"player {player.name!r} was trained on {player.trained_on} and plays {here}"
@@ -37,7 +37,7 @@ def other_rules(seated: Sequence[Player], game: Game[Any]) -> list[str]:
 
 
 def is_human(text: str) -> bool:
-    """Whether a text names somebody at the terminal."""
+    """Whether a text names a human player."""
     name, rest = players.call_parts(text)
     if name == HUMAN:
         options.parse(rest, [], f"player {HUMAN!r}")
@@ -45,10 +45,10 @@ def is_human(text: str) -> bool:
 
 
 def refuse_human(text: str, game: Game[Any]) -> None:
-    """A maker of no player: launch.play seats its humans itself."""
+    """Raises UserError: only launch.play can seat humans."""
     if is_human(text):
-        raise UserError(f"a human plays in launch.play alone; try: python -m launch.play --players={HUMAN},…")
+        raise UserError(f"a human can play only in launch.play; try: python -m launch.play --players={HUMAN},…")
 
 
-# Registered in the entry point group `boardrl.players`, by how the kind is written in lists of known players.
+# Registered in the entry point group `boardrl.players`, under the name shown in lists of known players.
 MAKERS: Makers = {f"{HUMAN} (in launch.play)": refuse_human}

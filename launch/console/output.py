@@ -1,4 +1,4 @@
-"""What commands write for their users: tables, and files whole or not at all, never silently over another."""
+"""Output of commands: tables, and files that are written atomically and never silently overwrite another."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import rich.console
 from boardrl.errors import UserError
 from boardrl.system import atomic_files
 
-WIDE = 200  # columns where no terminal says how many
+WIDE = 200  # columns if the output is not a terminal
 
 
 def console() -> rich.console.Console:
-    """Where tables go: as wide as the terminal, or wide enough for all columns in a file or a pipe."""
+    """The console for tables: as wide as the terminal, or wide enough for all columns in a file or a pipe."""
     made = rich.console.Console()
     if not made.is_terminal:
         made.width = WIDE
@@ -24,7 +24,7 @@ def console() -> rich.console.Console:
 
 
 def free_path(flag: str, text: str, *, overwrite: bool) -> pathlib.Path | None:
-    """Where a flag's file goes, None for an empty text; checked before hours of work, not after."""
+    """The path of a flag's output file, None for an empty text; checked before hours of work, not after."""
     if not text:
         return None
     path = pathlib.Path(text)
@@ -40,6 +40,6 @@ def free_path(flag: str, text: str, *, overwrite: bool) -> pathlib.Path | None:
 
 
 def write_json(path: pathlib.Path | None, content: Any) -> None:
-    """Writes numbers where `free_path` has allowed it, if a file was asked for."""
+    """Writes JSON to a path from `free_path`; does nothing if it is None."""
     if path is not None:
         atomic_files.write(path, (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())

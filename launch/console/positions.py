@@ -1,4 +1,4 @@
-"""Positions that users give: a text as the game writes it, or a file with one."""
+"""Positions given by users: a text in the game's notation, or a file with one."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ SHOWN = 80  # characters of a text in an error
 
 
 def parse(game: Any, text: str) -> Any:
-    """The state of a text; what the game's `from_text` cannot read is one sentence."""
+    """The state of a text; raises UserError if the game's `from_text` cannot read it."""
     if not hasattr(game, "from_text"):
         raise UserError(f"{game.spec.name} cannot read positions; leave out --position")
     try:
         return game.from_text(text)
     except UserError:
         raise
-    except (ValueError, LookupError) as error:  # from a game that does not word its errors itself
+    except (ValueError, LookupError) as error:  # from a game that raises no UserError itself
         shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
         wanted = f"; expected one like {game.to_text(game.init())!r}" if hasattr(game, "to_text") else ""
-        raise UserError(f"{shown!r} is no position of {game.spec.name} ({_reason(error)}){wanted}") from error
+        raise UserError(f"{shown!r} is not a position of {game.spec.name} ({_reason(error)}){wanted}") from error
 
 
 def read(game: Any, path: str) -> Any:
-    """The state in a file, or the first one for an empty path."""
+    """The state in a file, or the initial state for an empty path."""
     if not path:
         return game.init()
     try:
@@ -36,5 +36,5 @@ def read(game: Any, path: str) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What an exception says, which may be little."""
+    """An exception's message, or its type if it has none."""
     return " ".join(f"{type(error).__name__}: {error}".split())

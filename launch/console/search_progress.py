@@ -1,4 +1,4 @@
-"""A search that shows how far it is, and that Ctrl-C ends."""
+"""A search that shows its progress and can be stopped with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Found = TypeVar("Found")
 
 
 def note_if_unlimited(budget: Budget) -> None:
-    """Tells who gives a search no limit that it has none."""
-    if not (budget.ms or budget.nodes or budget.depth):  # a game's time is of no use for one position
+    """Warns the user about a search without limits."""
+    if not (budget.ms or budget.nodes or budget.depth):  # a time limit per game does not limit one position
         print(
-            "note: no --ms, --nodes or --depth is given: the search goes on to the end of the game, which may take for "
+            "note: no --ms, --nodes or --depth is given: the search runs to the end of the game, which may take for "
             "ever; Ctrl-C ends it",
             file=sys.stderr,
         )
 
 
 def search(searcher: Searcher, state: Any) -> Result:
-    """What `searcher.search(state)` returns: it runs in compiled code on another thread, and is looked at from here."""
+    """Runs `searcher.search(state)`, in compiled code on another thread, while this one shows the progress."""
     return _watched(searcher, lambda: searcher.search(state))
 
 

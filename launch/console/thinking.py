@@ -1,4 +1,4 @@
-"""Players that are asked on another thread, so that Ctrl-C is heard at once while they think."""
+"""Players that think on another thread, so that Ctrl-C works at once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from boardrl.game import Game
 from boardrl.play.players import HostPlayer
 
 LOOK_SECONDS = 0.2
-GRACE_SECONDS = 1.0  # that a player who is told to stop is waited for
+GRACE_SECONDS = 1.0  # time to wait for a player after asking it to stop
 
-Tell = Callable[[float], None]  # is told from time to time how many seconds a player has thought
+Tell = Callable[[float], None]  # called regularly with the seconds that a player has been thinking
 
 
 class Thinking:
-    """A host player that plays as another, and whose thought Ctrl-C ends.
+    """A host player that wraps another and can be interrupted with Ctrl-C.
 
-    Search runs in compiled code that holds no lock and can be stopped. What cannot be stopped, such as a user's own
-    loop, is left behind on a thread that ends with the process.
+    Search runs in compiled code that does not hold the GIL and can be stopped. Code that cannot be stopped, such as a
+    user's own loop, keeps running on a thread that ends with the process.
     """
 
     def __init__(self, host: HostPlayer, tell: Tell) -> None:

@@ -1,8 +1,7 @@
-"""A game whose decisions are recorded, so that humans can take theirs back.
+"""A game whose decisions are recorded, so that humans can undo theirs.
 
-To take back is to play the game once more from its start with the decisions that are left. Dice and players' random
-numbers follow from the seed and from how many were drawn before: they come out the same again. A player on the host
-keeps what it remembers, such as a search's table.
+Undo replays the game from its start with the remaining decisions. Dice and players' random numbers depend only on the
+seed and on how many were drawn before, so they repeat. A host player keeps its memory, such as a transposition table.
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from boardrl.play.players import HostPlayer, Player
 
 
 class TakeBack(Exception):
-    """Raised by a human's `choose`: back to the last decision of a human."""
+    """Raised by a human's `choose`: go back to the last decision of a human."""
 
 
 class Decision(NamedTuple):
     seat: int
     action: int
     random: Any  # state of the seat's random stream afterwards
-    steps: int  # of the game before it, those of the dice included
+    steps: int  # steps of the game before it, including the dice
 
 
 class Record:
-    """What players on the host have decided so far.
+    """The decisions of host players so far.
 
     Args:
-      humans: seats whose decisions are taken back.
-      steps: how many steps the game under way has made.
+      humans: seats whose decisions can be undone.
+      steps: returns the number of steps of the current game.
     """
 
     def __init__(self, humans: Sequence[int], steps: Callable[[], int]) -> None:
         self.decisions: list[Decision] = []
         self._humans, self._steps = humans, steps
-        self._next = 0  # decision of the game under way
+        self._next = 0  # index of the next decision of the current game
 
     def can_take_back(self) -> bool:
         return any(decision.seat in self._humans for decision in self.decisions)
 
     def take_back(self) -> int:
-        """Forgets all from the last decision of a human on; how many steps were made before it."""
+        """Removes all decisions from the last one of a human on; returns the number of steps before it."""
         place = max(place for place, decision in enumerate(self.decisions) if decision.seat in self._humans)
         steps = self.decisions[place].steps
         del self.decisions[place:]
@@ -53,7 +52,7 @@ class Record:
         return steps
 
     def decide(self, seat: int, host: HostPlayer, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
-        """What was decided before, else what the player decides now."""
+        """The recorded decision, or else the player's new one."""
         if self._next == len(self.decisions):
             steps, action = self._steps(), host.choose(game, state, rng)
             self.decisions.append(Decision(seat, action, rng.bit_generator.state, steps))
@@ -86,9 +85,9 @@ def play(
     watch: host_match.Watch,
     restart: Callable[[int], None],
 ) -> host_match.Result:
-    """One game as `host_match.play_game` plays it; `restart(steps)` is told that it is taken back to that many steps.
+    """Plays one game like `host_match.play_game`; calls `restart(steps)` when it goes back to that many steps.
 
-    After that `watch` is told all steps of the game again.
+    After that, `watch` is called for all steps of the game again.
     """
     recorded = [
         Player(player.name, host=Recorded(record, seat, player.host)) if player.host else player

@@ -1,4 +1,4 @@
-"""Other processes that keep cores busy, for measurements on a machine with more to do than cores."""
+"""Processes that keep cores busy, for measurements on an overloaded machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from boardrl.system.worker import Worker
 
 @contextlib.contextmanager
 def busy(number: int) -> Iterator[None]:
-    """Keeps that many cores busy meanwhile."""
+    """Keeps that many cores busy for the duration of the block."""
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(contextlib.closing(Worker(f"{__name__}:spin"))) for _ in range(number)]
         for worker in workers:
@@ -21,8 +21,8 @@ def busy(number: int) -> Iterator[None]:
 
 
 def spin(connection: Any) -> None:
-    """Keeps a core busy until the process is ended."""
-    os.setsid()  # other work: Linux may schedule the processes of one session as one
+    """Keeps a core busy until the process is killed."""
+    os.setsid()  # a separate session: Linux may schedule the processes of one session as a group
     connection.send_bytes(b"0")
     while True:
         pass

@@ -1,8 +1,8 @@
-"""Holds the compiled rules of a game to its rules in JAX: random games on the first, every position asked of the other.
+"""Compares the compiled rules of a game with its rules in JAX, at every position of random games.
 
     python -m launch.dev.check_host --game=ludo:rules=sdu_java --rolls=1000000
 
-Exit code 0 if there is not one difference, 1 if there is, 2 if the command is mistaken.
+Exit code 0 if there is no difference, 1 if there is one, 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from launch import cli
 @dataclasses.dataclass(frozen=True)
 class Settings:
     game: str = setting("", "the game with its options, like ludo:rules=sdu_java")
-    rolls: int = setting(1_000_000, "how many rolls to compare; steps, where a game has no chance")
-    seed: int = setting(0, "the same seed compares the same positions")
+    rolls: int = setting(1_000_000, "number of rolls to compare; steps, for a game without chance")
+    seed: int = setting(0, "random seed; the same seed compares the same positions")
 
 
 def main(settings: Settings) -> None:
@@ -45,7 +45,7 @@ def _speed(settings: Settings) -> float:
     game = registry.make(settings.game)
     kernel = host.specialise(random_games, host.of(game))
     kernel.count(1, settings.seed)  # compiles
-    began = time.process_time()  # what other programs take of the core does not count
+    began = time.process_time()  # without the time of other programs on the core
     steps, rolls, _ = kernel.count(500_000, settings.seed)
     return (rolls or steps) / (time.process_time() - began)
 

@@ -1,13 +1,13 @@
-"""Kills training with SIGKILL at random moments, resumes it, and compares it bit for bit with a run never stopped.
+"""Kills training with SIGKILL at random moments, resumes it, and compares it bit for bit with an uninterrupted run.
 
   python -m launch.dev.check_resume --kills=100
   python -m launch.dev.check_resume --kills=10 --learners=dqn,tdleaf --seed=3
 
-For each learner one small run trains without a stop and keeps a checkpoint of every update. Others with the same
-settings are killed while they start, while they write a checkpoint, or at any moment, and resumed. After every kill the
-newest checkpoint has to be whole and equal to that of the same update in the first run, and so has metrics.jsonl up to
-there; after the last one the run has to end with the same weights and metrics. Exit code 1 if anything differs; the
-runs are kept then.
+For each learner, one small reference run trains without interruption and keeps a checkpoint of every update. Others
+with the same settings are killed while they start, while they write a checkpoint, or at any moment, and resumed. After
+every kill, the newest checkpoint and metrics.jsonl up to it must equal those of the reference run at the same update;
+at the end the run must have the same weights and metrics. If anything differs, the exit code is 1 and the runs are
+kept.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from launch import cli
 from launch.console import output
 
 Moment = Literal["start", "writing", "any"]
-MOMENTS: Sequence[Moment] = ("start", "writing", "writing", "any", "any")  # as likely as they stand here
-PATIENCE = 300.0  # seconds for a process to come as far as it should, on a machine that is busy with other work
-SPREAD = 1.0  # seconds of training, at most, between the sign that was waited for and the kill
+MOMENTS: Sequence[Moment] = ("start", "writing", "writing", "any", "any")  # drawn uniformly from this list
+PATIENCE = 300.0  # seconds to wait for a process on a busy machine
+SPREAD = 1.0  # most seconds between the awaited event and the kill
 INSTANT = 0.02  # the same while a checkpoint is written
 
-# Settings under which an update takes a few milliseconds, and a run some 100 updates.
+# Settings with updates of a few milliseconds and runs of about 100 updates.
 MEASURED = {"seed": 7, "log_every": 7, "evaluate_games": 1, "final_games": 4, "evaluate_against": "random"}
 BY_SEARCH = {"game": "jumper:size=3", "depth": 1, "kilobytes": 256, "batch": 2, "evaluate_every": 100, "final_games": 1}
 RUNS: dict[str, dict[str, Any]] = {
@@ -74,18 +74,18 @@ RUNS: dict[str, dict[str, Any]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    kills: int = setting(100, "how many, shared out over the learners")
-    learners: str = setting("", f"which of {', '.join(RUNS)}, joined by commas; empty: all")
-    seed: int = setting(0, "decides about the moments, as far as the machine lets it")
-    folder: str = setting("", "where the runs go and stay; empty: a temporary folder, removed if all are equal")
+    kills: int = setting(100, "number of kills, divided among the learners")
+    learners: str = setting("", f"which of {', '.join(RUNS)}, separated by commas; empty: all")
+    seed: int = setting(0, "random seed of the moments, as far as timing is reproducible")
+    folder: str = setting("", "folder for the runs; empty: a temporary folder, removed if all are equal")
 
 
 class Found(NamedTuple):
-    """What the kills of one learner led to."""
+    """Results of the kills of one learner."""
 
     kills: int
-    restarts: int  # runs that had to be begun anew, as they were killed before anything was written
-    finished: int  # runs that came to their end
+    restarts: int  # runs that had to be started again because they were killed before writing anything
+    finished: int  # runs that finished
     differences: list[str]
 
 
@@ -99,7 +99,7 @@ def main(asked: Config) -> None:
             raise UserError(f"learner {name!r} has no settings of a small run; add them to RUNS of {__name__}")
     folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_resume-"))
     folder.mkdir(parents=True, exist_ok=True)
-    table = rich.table.Table("learner", "kills", "begun anew", "runs finished", "different")
+    table = rich.table.Table("learner", "kills", "restarted", "runs finished", "different")
     differences: list[str] = []
     with progress.track("checking", asked.kills, "kills") as bar:
         done = 0
@@ -119,7 +119,7 @@ def main(asked: Config) -> None:
 
 
 def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.Bar) -> Found:
-    """Kills one learner so often, in as many runs as that takes."""
+    """Kills one learner `kills` times, in as many runs as necessary."""
     rng = random.Random(f"{name} {seed}")
     whole = folder / "whole"
     flags = _flags({"algo": name, **MEASURED, **RUNS[name]})
@@ -127,7 +127,7 @@ def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.
         _expect_success(process)
     reference = Reference(whole)
     done, restarts, finished, differences = 0, 0, 0, []
-    startup = 4.0  # seconds until a process writes its first checkpoint, as measured below
+    startup = 4.0  # seconds until a process writes its first checkpoint; measured below
     path = folder / "killed-0"
     while True:
         resumes = (path / "config.json").exists()
@@ -158,7 +158,7 @@ def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.
 
 
 class Reference:
-    """A run that was never stopped, with a checkpoint of every update."""
+    """An uninterrupted run, with a checkpoint of every update."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
@@ -169,7 +169,7 @@ class Reference:
         self._template = jax.eval_shape(lambda: algorithm.init(settings, game, jax.random.key(0)))
 
     def differences(self, path: pathlib.Path, *, finished: bool) -> list[str]:
-        """In what the newest checkpoint of a run, and its metrics up to there, differ from this one's."""
+        """The differences of a run's newest checkpoint, and of its metrics up to it, from this run."""
         steps = checkpoint.steps(path / runs.CHECKPOINTS)
         if not steps:
             return ["a finished run has no checkpoint"] if finished else []
@@ -200,7 +200,7 @@ class Reference:
 
 
 def _kill(process: Training, path: pathlib.Path, moment: Moment, rng: random.Random, startup: float) -> bool:
-    """Kills a process at such a moment; False if it came to its end before."""
+    """Kills a process at a moment of this kind; False if it ended before."""
     folder = path / runs.CHECKPOINTS
     before = checkpoint.steps(folder)[-1:] or [-1]
     if moment == "start":
@@ -233,7 +233,7 @@ def _wait(process: Training, condition: Callable[[], bool]) -> bool:
 
 
 def _ended(process: Training) -> bool:
-    """False, after a look at whether the process ended well."""
+    """Checks that the process ended without an error; returns False."""
     _expect_success(process)
     return False
 
@@ -241,21 +241,21 @@ def _ended(process: Training) -> bool:
 def _expect_success(process: Training) -> None:
     process.wait(PATIENCE)
     if process.returncode:
-        process.said.seek(0)
-        raise UserError(f"training ended with code {process.returncode}: {process.said.read().strip()[-600:]}")
+        process.output.seek(0)
+        raise UserError(f"training ended with code {process.returncode}: {process.output.read().strip()[-600:]}")
 
 
 class Training(subprocess.Popen[str]):
-    """A process of launch.train, which does not outlive its block; what it says goes to a file."""
+    """A process of launch.train that is killed at the end of its block; its output goes to a file."""
 
     def __init__(self, flags: Sequence[str]) -> None:
-        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would hold up the process)
+        self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block the process)
         command = [sys.executable, "-m", "launch.train", *flags]
-        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.said, text=True)
+        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.output, text=True)
 
     def __exit__(self, *raised: Any) -> None:
         self.kill()
-        self.said.close()
+        self.output.close()
         super().__exit__(*raised)
 
 

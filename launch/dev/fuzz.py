@@ -1,12 +1,12 @@
-"""Reads input that was damaged on purpose, and expects a result or one sentence: no other exception, no hang.
+"""Fuzzing: reads deliberately corrupted input, and expects a result or a UserError: no other exception, no hang.
 
   python -m launch.dev.fuzz --minutes=30
   python -m launch.dev.fuzz --targets=run --seed=123 --blocks=1 --shrink
 
 Targets are run directories, files of weights, records of matches, replays, positions, players and games. Cases come in
-blocks, each from a seed of its own; a block that breaks the contract is reported with the command that tries it again.
-Nothing outside the garbled files may change, and no case may take more than some memory. Blocks are tried in another
-process, so that one that dies is reported too. Exit code 1 if any block breaks the contract.
+blocks, each with its own seed; a block that breaks the contract is reported with the command that repeats it. No case
+may change files other than the corrupted ones, or exceed a memory limit. Blocks run in another process, so that a crash
+is reported too. Exit code 1 if any block breaks the contract.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from launch import cli
 from launch.dev.fuzzing import block
 from launch.dev.fuzzing.targets import TARGETS
 
-CASES = 25  # in a block
-PATIENCE = 1200.0  # seconds for a block: its cases have limits of their own
+CASES = 25  # per block
+PATIENCE = 1200.0  # seconds for a block; its cases have their own limits
 SHOWN = 1500  # characters of a report
 
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    minutes: float = setting(1.0, "how long to try blocks")
-    blocks: int = setting(0, "how many blocks to try; 0: as many as there is time for")
-    targets: str = setting("", f"which of {', '.join(TARGETS)}, joined by commas; empty: all in turn")
-    seed: int = setting(0, "of the first block; the next ones count on from there")
-    shrink: bool = setting(False, "look for a smaller case where one breaks the contract, which may take long")
+    minutes: float = setting(1.0, "time limit for starting blocks")
+    blocks: int = setting(0, "number of blocks; 0: as many as there is time for")
+    targets: str = setting("", f"which of {', '.join(TARGETS)}, separated by commas; empty: all in turn")
+    seed: int = setting(0, "random seed of the first block, incremented for each further block")
+    shrink: bool = setting(False, "shrink a case that breaks the contract, which may take long")
 
 
 def main(config: Config) -> None:
@@ -50,10 +50,10 @@ def main(config: Config) -> None:
         if name not in TARGETS:
             raise UserError(f"unknown target {name!r}; known targets: {', '.join(TARGETS)}")
     if config.blocks < 0 or not 0 < config.minutes < 1e6:
-        raise UserError(f"--minutes={config.minutes} --blocks={config.blocks} is no time to try blocks in; give more")
+        raise UserError(f"--minutes={config.minutes} --blocks={config.blocks} leaves no time for a block; give more")
     deadline = time.monotonic() + 60 * config.minutes
     cases: collections.Counter[str] = collections.Counter()
-    broken: dict[str, list[str]] = {}  # by how the contract was broken, the commands that show it
+    broken: dict[str, list[str]] = {}  # commands that reproduce a failure, by kind of failure
     with progress.track("fuzzing", config.blocks, "blocks") as bar, contextlib.closing(Worker()) as worker:
         for number in itertools.count():
             if number == config.blocks if config.blocks else time.monotonic() >= deadline:
@@ -77,7 +77,7 @@ def main(config: Config) -> None:
 
 
 class Worker:
-    """A process that tries blocks; it is started anew when it has died or takes too long."""
+    """A process that runs blocks; restarted if it dies or takes too long."""
 
     def __init__(self) -> None:
         self._process: Any = None
@@ -113,7 +113,7 @@ class Worker:
 
 
 def _work(connection: Any) -> None:
-    """Tries blocks until nobody asks for more."""
+    """Runs blocks until the connection is closed."""
     while True:
         try:
             target, seed, shrink = json.loads(connection.recv_bytes())

@@ -1,4 +1,4 @@
-"""Prints a function of a game as the lowering emits it, and how long a call takes.
+"""Prints the lowered code of a game's function, and the time of a call.
 
     python -m launch.dev.lowered --game=jumper --function=legal
     python -m launch.dev.lowered --game=ataxx --function=successors
@@ -24,15 +24,15 @@ from boardrl.host import random_games
 from launch import cli
 from launch.dev import lowered_kernel
 
-POSITIONS = 1000  # of random play, that the calls go through
-SECONDS = 0.2  # of measuring, at least
+POSITIONS = 1000  # positions of random play for the timed calls
+SECONDS = 0.2  # least time of a measurement
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Flags of this command."""
 
-    game: str = setting("", "a game, with options if need be")
+    game: str = setting("", "the game, with its options")
     function: str = setting("legal", f"which one: {', '.join(lowered_kernel.FUNCTIONS)}")
 
 
@@ -45,25 +45,25 @@ def main(settings: Settings) -> None:
         raise UserError(f"--function={settings.function} is not compiled for games; expected one of {known}")
     facet = host.of(game)
     if not hasattr(facet.module, settings.function):
-        raise UserError(f"{settings.game} does not offer {settings.function!r}, so there is no code for it")
+        raise UserError(f"{settings.game} has no {settings.function!r}, so there is no code for it")
     print(inspect.getsource(getattr(facet.module, settings.function).py_func).rstrip())
     print(f"\n{call_time(facet, settings.function):,.1f} ns a call, over {POSITIONS:,} positions of random play")
 
 
 def call_time(facet: host.Facet, function: str) -> float:
-    """Nanoseconds a call, at the nodes that the function is for, less the loop around the calls."""
+    """Nanoseconds per call at the kind of node that the function is for, without the loop around the calls."""
     rows, moves = facet.rows(4 * POSITIONS), np.zeros(4 * POSITIONS, np.int32)
     host.specialise(random_games, facet).record(rows, moves, 1)
     chosen = np.flatnonzero([_asks(function, facet.actor(row, facet.work())) for row in rows])[:POSITIONS]
     if not len(chosen):
-        raise UserError(f"random play meets no position at which {facet.game.spec.name} is asked for {function!r}")
+        raise UserError(f"random play of {facet.game.spec.name} reached no position for {function!r}; try another game")
     kernel: Any = host.specialise(lowered_kernel, facet, FUNCTION=lowered_kernel.FUNCTIONS.index(function))
     nothing: Any = host.specialise(lowered_kernel, facet, FUNCTION=-1)
     return _time(kernel, rows[chosen], moves[chosen]) - _time(nothing, rows[chosen], moves[chosen])
 
 
 def _asks(function: str, who: int) -> bool:
-    """Whether a function is asked at the nodes of that actor."""
+    """Whether a function is called at nodes of that actor."""
     if function in ("legal", "act", "successors"):
         return who >= 0
     if function in ("chance", "settle"):
@@ -72,7 +72,7 @@ def _asks(function: str, who: int) -> bool:
 
 
 def _time(kernel: Any, rows: np.ndarray, moves: np.ndarray) -> float:
-    """Nanoseconds of a call, the least of several measurements."""
+    """Nanoseconds per call, the least of several measurements."""
     kernel.repeat(rows, moves, 1)
     calls, least = 1000, math.inf
     began = time.perf_counter()

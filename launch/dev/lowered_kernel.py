@@ -1,4 +1,4 @@
-"""A kernel: one function of a game called again and again, to see how long it takes."""
+"""A kernel that calls one function of a game repeatedly, to measure its time."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ FUNCTIONS = (
     *("actor", "legal", "chance", "step", "act", "settle", "successors"),
     *("returns", "observe", "features", "symmetric", "key"),
 )
-FUNCTION = -1  # the number of the one to call; -1: none
+FUNCTION = -1  # the number of the function to call; -1: none
 
 
 @numba.njit(cache=True, nogil=True)
 def repeat(rows, moves, times):
-    """Calls the function on [N] rows in turn; what it gives is used, or the call would be left out."""
+    """Calls the function on [N] rows in turn; uses the results, so that the calls are not optimised away."""
     work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64)
     floats = np.zeros(max(OBS_SIZE, NUM_FEATURES, NUM_OUTCOMES, NUM_PLAYERS), np.float32)
     buffer = np.zeros((ROOM if FUNCTION == 6 else 1, WORDS), np.uint64)

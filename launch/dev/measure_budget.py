@@ -1,13 +1,13 @@
-"""Measures how well searchers keep to their budgets of time and memory while the machine is busy.
+"""Measures how well searchers keep their time and memory budgets on a busy machine.
 
     python -m launch.dev.measure_budget
     python -m launch.dev.measure_budget --game=jumper:size=8 --player='negascout(ms=20,kilobytes=1024)'
 
-Other processes keep every core busy. The positions come from random play. What counts is the whole move: from the
-state to the action that the player chooses. Of a move that is late by the clock, the search's own part is what the
-processor has worked on it since the last look at the clock before the deadline; the rest is waiting for a core, which
-on a machine with more to do than cores no program can avoid. A budget is kept if neither the search's own lateness nor
-its processor time is over by more than 10 ms at the 99.9th percentile, and no byte is; otherwise the exit code is 1.
+Other processes keep every core busy. The positions come from random play. A move is measured as a whole, from the state
+to the chosen action. If a move is late by the clock, the search's own lateness is the processor time that it used since
+its last clock check before the deadline; the rest is time spent waiting for a core, which no program can avoid on an
+overloaded machine. A budget is kept if neither the search's own lateness nor its processor time exceeds it by more than
+10 ms at the 99.9th percentile, and the memory never exceeds it; otherwise the exit code is 1.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from search.player import SearchPlayer
 
 MOST_OVER_MS = 10.0  # at the 99.9th percentile
 NOT_KEPT = 1  # exit code
-BUSY_BYTES = 100 << 20  # of a process that keeps a core busy
-CASES = (  # measured unless the user names one
+BUSY_BYTES = 100 << 20  # memory of a process that keeps a core busy
+CASES = (  # measured unless the user gives one
     ("tic_tac_toe", "minimax(ms=5,kilobytes=256)"),
     ("jumper:size=6", "negascout(ms=5,kilobytes=1024)"),
     ("jumper:size=6", "negascout(ms=20,kilobytes=1024)"),
@@ -53,10 +53,10 @@ CASES = (  # measured unless the user names one
 @dataclasses.dataclass(frozen=True)
 class Config:
     game: str = setting("jumper:size=6", "the game, with its options; for --player")
-    player: str = setting("", "a searcher with a limit of milliseconds; empty: several, on several games")
-    moves: int = setting(2000, "how many moves to measure of each")
-    busy: int = setting(0, "processes that keep the machine busy; 0: one a core")
-    seed: int = setting(0, "of the positions")
+    player: str = setting("", "a searcher with a time limit in milliseconds; empty: several, on several games")
+    moves: int = setting(2000, "number of moves to measure per player")
+    busy: int = setting(0, "number of processes that keep the machine busy; 0: one per core")
+    seed: int = setting(0, "random seed of the positions")
     json: str = setting("", "file for the numbers; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 
@@ -83,7 +83,7 @@ def main(config: Config) -> None:
 def make(game: str, text: str) -> SearchPlayer:
     player = players.make(text, registry.make(game)).host
     if not isinstance(player, SearchPlayer) or not player.searcher.budget.ms:
-        raise UserError(f"--player={text} has no time to keep to; expected a searcher with ms=…")
+        raise UserError(f"--player={text} has no time limit; expected a searcher with ms=…")
     return player
 
 
@@ -92,11 +92,11 @@ class Move(NamedTuple):
 
     clock: float
     processor: float
-    after: float  # of the processor's, those since the last look at the clock before the deadline
+    after: float  # processor time since the last clock check before the deadline
 
 
 def measure(player: SearchPlayer, config: Config, title: str) -> list[Move]:
-    """Plays at random, and asks the player at every decision."""
+    """Plays at random, and measures the player's move at every decision."""
     facet, rng = player.searcher.facet, np.random.default_rng(config.seed)
     control = player.searcher.memory.control
     used: list[Move] = []
@@ -118,7 +118,7 @@ def measure(player: SearchPlayer, config: Config, title: str) -> list[Move]:
 
 
 def random_decision(facet: host.Facet, rng: np.random.Generator, row: np.ndarray) -> np.ndarray:
-    """The row, or the next one of a random game in which somebody decides; a new game after the end."""
+    """The row, or the next decision of a random game; starts a new game after the end."""
     work = facet.work()
     while (who := facet.actor(row, work)) < 0:
         if who == TERMINAL:
@@ -129,7 +129,7 @@ def random_decision(facet: host.Facet, rng: np.random.Generator, row: np.ndarray
 
 
 def summary(player: SearchPlayer, used: Sequence[Move]) -> dict[str, Any]:
-    """What is told of a player's moves."""
+    """Statistics of a player's moves."""
     budget = player.searcher.budget
     clock, processor, after = np.array(used).T
     over = clock - budget.ms
@@ -152,7 +152,7 @@ def summary(player: SearchPlayer, used: Sequence[Move]) -> dict[str, Any]:
 
 
 def verdict(case: dict[str, Any]) -> str:
-    """Whether a budget was kept, and if not by the clock, who is to blame."""
+    """Whether a budget was kept and, if not by the clock, why."""
     if not case["kept"]:
         return "NOT KEPT"
     return "kept but for waits" if case["over_ms_99_9"] > MOST_OVER_MS else "kept"
@@ -180,7 +180,9 @@ def show(content: list[dict[str, Any]]) -> None:
         table.add_row(case["game"], case["player"], *numbers, kilobytes, verdict(case))
     rich.console.Console(width=170).print(table)
     if not all(case["kept"] for case in content):
-        print(f"expected at most {MOST_OVER_MS:g} ms of its own over at the 99.9th percentile, and no byte")
+        print(
+            f"expected at most {MOST_OVER_MS:g} ms of own lateness at the 99.9th percentile, and no memory over budget"
+        )
 
 
 if __name__ == "__main__":

@@ -4,9 +4,8 @@
     python -m launch.dev.measure_ratings --players=4 --games=20 --spread=400 --repeats=300
     python -m launch.dev.measure_ratings --players=8 --seats=4 --games=100 --winner_only
 
-Tournaments between players of known strength are drawn at random and rated as `launch.tournament` rates them. The
-strengths are new in every repeat. With more than two seats lineups follow its schedule, and the finishing orders
-Plackett and Luce's model.
+Tournaments between players of known strength are simulated and rated as in `launch.tournament`. Every repeat draws new
+strengths. With more than two seats, lineups follow its schedule, and finishing orders the Plackett-Luce model.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from boardrl.runs import progress
 from launch import cli
 from launch.console import output
 
-LEAST, MOST = 0.94, 0.965  # where the coverage should lie
+LEAST, MOST = 0.94, 0.965  # expected range of the coverage
 
 
 class Case(NamedTuple):
-    """Which tournaments are drawn."""
+    """The settings of the simulated tournaments."""
 
     players: int
-    games: int  # of each pair; with more than two seats of each player, at least
+    games: int  # of each pair; with more than two seats, at least this many of each player
     spread: float  # standard deviation of the true ratings
-    draws: float = 0.0  # chance of a draw of two, as a share of the highest that leaves each side its expected score
+    draws: float = 0.0  # probability of a draw, as a fraction of the largest that keeps both expected scores
     seats: int = 2
-    winner_only: bool = False  # only who comes first is known
+    winner_only: bool = False  # only the winner of a game is known
 
 
-CASES = tuple(  # measured unless the user names one
+CASES = tuple(  # measured unless the user gives one
     Case(players, games, spread, draws)
     for players in (2, 4, 8)
     for games, spread in ((10, 300.0), (100, 100.0), (100, 500.0), (1000, 300.0))
@@ -55,14 +54,14 @@ CASES = tuple(  # measured unless the user names one
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    players: int = setting(0, "how many players; 0: several cases")
-    games: int = setting(100, "of each pair, with more than two seats of each player; for --players")
+    players: int = setting(0, "number of players; 0: several cases")
+    games: int = setting(100, "games of each pair or, with more than two seats, of each player; for --players")
     spread: float = setting(300.0, "standard deviation of the true ratings; for --players")
-    draws: float = setting(0.0, "share of the most draws that are possible, 0 to 1; for --players")
+    draws: float = setting(0.0, "fraction of the largest possible number of draws, 0 to 1; for --players")
     seats: int = setting(2, "players in a game; for --players")
-    winner_only: bool = setting(False, "of more than two seats only who comes first is known; for --players")
+    winner_only: bool = setting(False, "with more than two seats, only the winner is known; for --players")
     repeats: int = setting(300, "tournaments in each case")
-    seed: int = setting(0, "the same seed gives the same result")
+    seed: int = setting(0, "random seed; the same seed gives the same result")
     json: str = setting("", "file for the numbers; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 
@@ -99,7 +98,7 @@ def main(config: Config) -> None:
         table.add_row(*sizes, f"{row['coverage']:.1%}", f"{row['error']:.1%}")
     output.console().print(table)
     mean = sum(row["coverage"] for row in content) / len(content)
-    print(f"mean {mean:.2%}; expected {LEAST:.1%} to {MOST:.1%}, but for the standard error")
+    print(f"mean {mean:.2%}; expected {LEAST:.1%} to {MOST:.1%}, up to the standard error")
     output.write_json(path, content)
 
 
@@ -133,7 +132,7 @@ def draw(case: Case, true: np.ndarray, rng: np.random.Generator) -> tuple[np.nda
 
 
 def draw_orders(case: Case, true: np.ndarray, rng: np.random.Generator) -> Finishes:
-    """Finishing orders of a tournament: those of strengths with Gumbel noise, which is Plackett and Luce's model."""
+    """Finishing orders of a tournament: strengths plus Gumbel noise, which is the Plackett-Luce model."""
     plan = schedules.schedule(case.players, case.seats, games=case.games, most=arena.MAX_LANES)
     seating = np.tile(plan.arrangements, (plan.repeats, 1))  # [N, P]
     returns = true[seating] / ratings.SCALE + rng.gumbel(size=seating.shape)

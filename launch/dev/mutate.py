@@ -1,20 +1,20 @@
-"""Plants bugs one at a time in a copy of the code, and tells which of them the tests named for them notice.
+"""Mutation testing: plants one bug at a time in a copy of the code, and reports which bugs their tests catch.
 
   python -m launch.dev.mutate
   python -m launch.dev.mutate --areas=search,matches
   python -m launch.dev.mutate --only=expectimax
 
-Run it from the top folder of the repository. The bugs are those of tests/planted/*.toml, a file for each area:
+Run it from the top folder of the repository. The bugs are listed in tests/planted/*.toml, one file per area:
 
   [[bug]]
   what = "Star1 swaps the bounds"
   file = "search/expectimax.py"
   old = "a text that occurs there once"
-  new = "what takes its place"
+  new = "its replacement"
   tests = ["tests/search/test_dice.py::test_star_windows_keep_real_values"]
 
-All tests that are named have to pass before the first bug is planted. A bug is caught if one of its tests then fails or
-takes too long. Exit code 1 if too few are caught.
+All these tests must pass before the first bug is planted. A bug is caught if one of its tests then fails or takes too
+long. Exit code 1 if too few are caught.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ PLANTED = pathlib.Path("tests/planted")
 COPIED = ("boardrl", "games", "algorithms", "search", "launch", "tests", "docs", "pyproject.toml", "README.md")
 PYTEST = ("-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=", "-q", "-x", "--tb=line")
 LIVED = "lived"
-FAILED, BROKEN_IMPORT = 1, 2  # exit codes of pytest for tests that noticed something
+FAILED, BROKEN_IMPORT = 1, 2  # exit codes of pytest that mean a caught bug
 
 
 class Bug(NamedTuple):
-    """A change that the tests named for it have to notice."""
+    """A change that its tests must catch."""
 
     area: str
     what: str
@@ -61,11 +61,11 @@ class Bug(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    areas: str = setting("", "files of tests/planted without their ending, joined by commas; empty: all")
+    areas: str = setting("", "files of tests/planted without their suffix, separated by commas; empty: all")
     only: str = setting("", "plant only bugs whose description or file contains this text")
-    seconds: float = setting(240.0, "that the tests of a bug may take")
-    cache: str = setting("", "folder for compiled code that later calls find again; empty: a temporary one")
-    least: float = setting(0.95, "share of the bugs that has to be caught")
+    seconds: float = setting(240.0, "time limit of the tests of a bug")
+    cache: str = setting("", "folder for compiled code that later calls reuse; empty: a temporary one")
+    least: float = setting(0.95, "fraction of the bugs that must be caught")
     json: str = setting("", "file for the table; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 
@@ -104,7 +104,7 @@ def read(root: pathlib.Path, areas: Sequence[str] = ()) -> list[Bug]:
     """The bugs of some areas, or of all."""
     known = sorted(path.stem for path in (root / PLANTED).glob("*.toml"))
     if not known:
-        raise UserError(f"{str(PLANTED)!r} holds no bugs; run this from the top folder of the repository")
+        raise UserError(f"{str(PLANTED)!r} contains no bugs; run this from the top folder of the repository")
     bugs = []
     for area in areas or known:
         if area not in known:
@@ -124,13 +124,13 @@ def planted(root: pathlib.Path, bug: Bug) -> str:
     if count != 1 or bug.old == bug.new:
         raise UserError(
             f"{bug.what!r} of {bug.area}: its old text occurs {count} times in {bug.file}; expected once, and a new "
-            "text that differs: bring the entry up to date"
+            "text that differs: update the entry"
         )
     return text.replace(bug.old, bug.new)
 
 
 class Tree:
-    """A copy of the code, with compiled code of its own."""
+    """A copy of the code, with its own cache of compiled code."""
 
     def __init__(self, folder: pathlib.Path, cache: pathlib.Path) -> None:
         self.root, self._cache = folder / "tree", cache
@@ -143,21 +143,21 @@ class Tree:
                 shutil.copy(source, self.root / name)
 
     def expect_success(self, tests: Sequence[str]) -> None:
-        """Runs tests that have to pass, which also fills the cache of compiled code."""
-        code, said = self._run(tests, None)
+        """Runs tests that must pass, which also fills the cache of compiled code."""
+        code, printed = self._run(tests, None)
         if code:
-            raise UserError(f"tests fail without any bug: {said.strip().splitlines()[-1]}")
+            raise UserError(f"tests fail without any bug: {printed.strip().splitlines()[-1]}")
 
     def judge(self, bug: Bug, seconds: float) -> tuple[str, float]:
-        """What became of a bug, and the seconds that it took."""
+        """The result of testing a bug, and the seconds that it took."""
         file, began = self.root / bug.file, time.monotonic()
         good = file.read_text()
         file.write_text(planted(self.root, bug))
         try:
-            code, said = self._run(bug.tests, seconds)
+            code, printed = self._run(bug.tests, seconds)
         finally:
             file.write_text(good)
-            # Numba does not look at what a function calls: what it compiled with the bug must not be found again.
+            # Numba's cache ignores changes in called functions: code compiled with the bug must not be reused.
             for compiled in self.root.rglob("*.nb[ic]"):
                 compiled.unlink()
         spent = time.monotonic() - began
@@ -168,18 +168,18 @@ class Tree:
         if code < 0:
             return "caught: crash", spent
         if code:
-            raise UserError(f"the tests of {bug.what!r} cannot be run: {said.strip().splitlines()[-1]}")
+            raise UserError(f"the tests of {bug.what!r} cannot be run: {printed.strip().splitlines()[-1]}")
         return LIVED, spent
 
     def _run(self, tests: Sequence[str], seconds: float | None) -> tuple[int | None, str]:
-        """The exit code of pytest, None if it took too long, and what it printed."""
+        """The exit code of pytest, None if it took too long, and its output."""
         environment = {**os.environ, "PYTHONPATH": str(self.root), "BOARDRL_CACHE": str(self._cache)}
-        with tempfile.TemporaryFile("w+") as said:
+        with tempfile.TemporaryFile("w+") as printed:
             process = subprocess.Popen(
                 [sys.executable, *PYTEST, *tests],
                 cwd=self.root,
                 env=environment,
-                stdout=said,
+                stdout=printed,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -188,11 +188,11 @@ class Tree:
             except subprocess.TimeoutExpired:
                 code = None
             finally:
-                if process.poll() is None:  # with the processes that its tests have started
+                if process.poll() is None:  # together with the processes that its tests have started
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-            said.seek(0)
-            return code, said.read()
+            printed.seek(0)
+            return code, printed.read()
 
 
 if __name__ == "__main__":

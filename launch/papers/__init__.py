@@ -1,1 +1,1 @@
-"""The papers whose numbers `launch.reproduce` computes again: one module each, with a table ITEMS."""
+"""The papers whose figures `launch.reproduce` reproduces: one module each, with a table ITEMS."""

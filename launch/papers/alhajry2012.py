@@ -1,7 +1,7 @@
 """Alhajry, Alvi and Ahmed (2012), TD(λ) and Q-learning based Ludo players.
 
-The rules are the preset `alhajry2012`, a best fit (see games/ludo/flags.py): the paper leaves safe squares,
-blockades and overshooting open.
+The rules are the preset `alhajry2012`, a best fit (see games/ludo/flags.py): the paper does not specify safe squares,
+blockades and overshooting.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, Item, mean, share
 
-TOLERANCE = 1.5  # points, to the numbers of the earlier simulation
+TOLERANCE = 1.5  # percentage points around the numbers of the earlier simulation
 
-# Player: printed %, its ±, and the % found by an earlier simulation of these rules.
+# Player: printed %, its ±, and the % of an earlier simulation of these rules.
 TABLE_1 = {
     "defensive": (34.68, 0.68, 32.77),
     "aggressive": (27.08, 0.21, 27.07),
@@ -51,7 +51,7 @@ def table_2(games: int, seed: int) -> Sequence[Cell]:
 
 
 def readings(games: int, seed: int) -> Sequence[Cell]:
-    """Both tables' Defensive and Mixed by each reading of a vulnerable piece."""
+    """Both tables' Defensive and Mixed for each definition of a vulnerable piece."""
     cells = []
     for threat in typing.get_args(Threat):
         for name in ("defensive", "mixed"):
@@ -84,7 +84,7 @@ def _cells(names: str, figures: Sequence[tuple[float, float, float]], games: int
     ]
 
 
-# Figure: algorithm, who else sits at the table in training, and the printed % and ± against three of each kind.
+# Figure: algorithm, opponents in training, and the printed % and ± against three opponents of each kind.
 Figures = Mapping[str, tuple[float, float]]
 TD, QL = "td_lambda", "q_strategies"
 FIGURES: dict[str, tuple[str, str, Figures]] = {
@@ -97,14 +97,14 @@ FIGURES: dict[str, tuple[str, str, Figures]] = {
 }
 OPPONENTS = "random,mixed"
 FINAL_GAMES = 20_000  # 4 seats of 5,000
-SEARCHES = ((2, "random"), (2, "mixed"), (3, "mixed"))  # depths, and against whom
-AT_A_TIME = 4_000  # games of a search, kept as soon as they are played
+SEARCHES = ((2, "random"), (2, "mixed"), (3, "mixed"))  # depth, opponent
+AT_A_TIME = 4_000  # games of a search that are saved together
 
 
 def figure(name: str, games: int, seed: int) -> Sequence[Cell]:
-    """Trains by the paper's settings, and measures against three random players and against three experts.
+    """Trains with the paper's settings, and measures against three random players and against three experts.
 
-    TD(λ) sees the board as it is, not as its player does, so that it may play better from some seats than from others.
+    TD(λ) sees an absolute board, not one relative to the player, so its strength may depend on the seat.
     """
     algo, _, printed = FIGURES[name]
     path = _trained(name, games, seed)
@@ -113,7 +113,7 @@ def figure(name: str, games: int, seed: int) -> Sequence[Cell]:
 
 
 def _level(path: pathlib.Path, games: int, printed: Figures) -> list[Cell]:
-    """The mean of the measurements in the last quarter, as the noisy curve of Q-learning is described in the paper."""
+    """The mean of the measurements in the last quarter, because the paper describes a noisy curve of Q-learning."""
     since = 3 * games // 4
     rates: dict[str, list[float]] = {}
     for row in trained.rows(path, "strength", "final"):
@@ -133,23 +133,23 @@ def _level(path: pathlib.Path, games: int, printed: Figures) -> list[Cell]:
 
 
 def best(games: int, seed: int) -> Sequence[Cell]:
-    """Trains by our own settings, beside Figure 2."""
+    """Trains with our own settings, for comparison with Figure 2."""
     path = trained.run("alhajry2012-best", seed, _own(games))
     return trained.cells(path, ITEMS["best"].title, FIGURES["fig2"][2])
 
 
 def _own(games: int) -> dict[str, typing.Any]:
-    """Flags of a training by our own settings."""
+    """Flags of a training with our own settings."""
     schedule = {"evaluate_every": games // 10, "final_games": min(FINAL_GAMES, games)}
     return {"game": "ludo", "algo": TD, "games": games} | schedule
 
 
 def ahead(games: int, seed: int) -> Sequence[Cell]:
-    """Trains for longer, by every turn, and then lets the net look a turn further."""
+    """Trains for longer, on every turn, and then adds a search of one more turn to the net."""
     figures = FIGURES["fig2"][2]
     path = trained.run("alhajry2012-ahead", seed, _own(games) | {"thin": 1})
     played = min(FINAL_GAMES, games // 15)
-    kept = Kept(path / "ahead.jsonl")  # in the run's folder, as it is of no use beside another net
+    kept = Kept(path / "ahead.jsonl")  # in the run's folder, because it belongs to this net
     cells = trained.cells(path, ITEMS["ahead"].title, figures)
     for depth, opponent in SEARCHES:
         won = _won(f"maxn(depth={depth},net={path})", opponent, played, seed, kept)
@@ -158,10 +158,10 @@ def ahead(games: int, seed: int) -> Sequence[Cell]:
 
 
 def _won(player: str, opponent: str, games: int, seed: int, kept: Kept) -> int:
-    """Games won with the seats rotated; so many at a time that little is lost when it is stopped."""
+    """Games won with the seats rotated, played in parts so that an interruption loses little."""
     game = Ludo(rules="alhajry2012")
     lineup_text = ",".join([player] + [opponent] * (game.spec.num_players - 1))
-    parts = {}  # key: the games of a part, its seed, and those before it
+    parts = {}  # key: the number of games of a part, its seed, and the games before it
     for part, first in enumerate(range(0, games, AT_A_TIME)):
         count = min(AT_A_TIME, games - first)
         parts[f"{lineup_text}: {count} games, seed {seed + part}"] = (count, seed + part, first)
@@ -186,7 +186,7 @@ def table_3(games: int, seed: int) -> Sequence[Cell]:
     cells = []
     for kind, which, paper in (("TD", slice(0, 2), 27.37), ("QL", slice(2, 4), 22.37)):
         won = [score.win_rate for score in match.players[which]]
-        # Each game has at most one winner of two: the interval of their sum, halved.
+        # At most one of the two players wins a game: the interval of their sum, halved.
         low, high = intervals.wilson(round(sum(won) * played), played)
         cells.append(Cell("2 TD, 2 QL", kind, "% won, each", 50 * sum(won), 50 * low, 50 * high, paper, 0.22))
     return cells
@@ -216,13 +216,13 @@ ITEMS = {
         "Table II: all strategies in one game",
         40_000,
         table_2,
-        ("Defensive, Aggressive and Fast without prefer-release: only so do the printed numbers come out.",),
+        ("Defensive, Aggressive and Fast without prefer-release: only then do we get the printed numbers.",),
     ),
     "readings": Item(
         "Tables I and II by what a vulnerable piece is taken to be",
         40_000,
         readings,
-        ("The last reading is the default: a piece that one roll of an opponent could knock out.",),
+        ("The last definition is the default: a piece that one roll of an opponent could knock out.",),
     ),
     "fig2": _item("fig2", "Figure 2: self-play"),
     "fig3": _item("fig3", "Figure 3: two learners, two experts"),
@@ -237,8 +237,8 @@ ITEMS = {
         300_000,
         ahead,
         (
-            "Depth 2, `maxn(depth=2,net=…)`, takes the mean over the next player's dice of its best answers by the "
-            "net; depth 3 goes on to the player after that.",
+            "Depth 2, `maxn(depth=2,net=…)`, averages over the next player's dice, with its best answer by the net; "
+            "depth 3 continues to the player after that.",
         ),
         "games of training",
         quick=6_000,

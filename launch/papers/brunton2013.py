@@ -1,7 +1,7 @@
-"""Brunton and Cohney (2013), an agent for Jumper: what a move costs each player, and what learning is worth.
+"""Brunton and Cohney (2013), an agent for Jumper: time per move of each player, and the benefit of learning.
 
-The paper does not say how its random boards are drawn; ours come from random play, of 6 to 19 turns. Times are those
-of the processor, for one thread; the paper's are of another machine and of Java.
+The paper does not say how its random boards are drawn; ours come from random play, of 6 to 19 turns. Our times are
+processor time of one thread; the paper's come from another machine and Java.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from launch.papers import jumper_limits, jumper_mlp, jumper_round_robin, trained
 from launch.papers.cell import Cell, Item, mean, share
 
 DEPTH = 5
-MLP_GAMES = 50_000  # of training, as the paper's
+MLP_GAMES = 50_000  # training games, as in the paper
 PLAIN = {"deepening": False}
 
 # Player: searcher, its options, and the milliseconds that the paper prints.
@@ -34,11 +34,11 @@ FIGURE_2: dict[str, tuple[str, dict[str, Any], float]] = {
     "Negascout": ("negascout", {}, 391.0),
 }
 RANDOM_MS = 0.163
-MINIMAX_SHARE = 20  # it takes as many times as long: it gets one board of as many
+MINIMAX_SHARE = 20  # minimax is about this many times slower, so it gets one of this many boards
 
 
 def figure_2(games: int, seed: int) -> Sequence[Cell]:
-    """Milliseconds a move on random 6×6 boards at depth 5."""
+    """Milliseconds per move on random 6×6 boards at depth 5."""
     game: Any = registry.make("jumper:size=6")
     cells = []
     with progress.track("moves", games * (len(FIGURE_2) + 1), "moves") as bar:
@@ -70,25 +70,25 @@ def _cell(name: str, times: Sequence[float], paper: float) -> Cell:
 # Learned weights against fixed ones. Opponent: the weights of pieces and safe pieces.
 FIXED = {"0.5 pieces, 0.5 safe": "brunton2013_even", "0.4 pieces, 0.6 safe": "brunton2013_final"}
 PLAYED_DEPTH = 3
-OPENING = 6  # moves at random, where the paper has random boards
-TRAINING_GAMES = 6  # of TD-Leaf for each game of a row
-TRAINING_POSITIONS = 20  # of gradient descent
+OPENING = 6  # random moves at the start, in place of the paper's random boards
+TRAINING_GAMES = 6  # training games of TD-Leaf for each game of a row
+TRAINING_POSITIONS = 20  # training positions of gradient descent for each game of a row
 FULL = 2000  # games of a row
-TRAINING_SHARE, MLP_SHARE = 60, 250  # games of training for each of a match, in looks too quick for the whole of it
+TRAINING_SHARE, MLP_SHARE = 60, 250  # training games for each game of a match, in runs too short for full training
 # Wins and losses as printed, against hard-coded weights.
 FIGURE_3 = {"as White": (22, 20), "as Black": (33, 13), "both": (35, 53)}
 FIGURE_4 = {"as White": (29, 20), "as Black": (35, 11), "both": (55, 40)}
 
 
 def learned(algo: str, depth: int, training: int, seed: int) -> pathlib.Path:
-    """The run of an algorithm that has learned weights of the paper's features."""
+    """The run of an algorithm that learns weights of the paper's features."""
     once = {"evaluate_against": "random", "evaluate_every": training, "evaluate_games": 1, "final_games": 1}
     flags = {"game": "jumper", "algo": algo, "games": training, "features": "brunton2013", "depth": depth}
     return trained.run(f"brunton2013-{algo}-depth{depth}", seed, {**flags, **once})
 
 
 def figure_3(games: int, seed: int) -> Sequence[Cell]:
-    """Gradient descent, fitted to what a search to the paper's depth finds, and to twice that."""
+    """Gradient descent, fitted to the values of a search to the paper's depth, and to twice that."""
     cells: list[Cell] = []
     for depth, printed in {2: FIGURE_3, 4: {}}.items():
         run = learned("gradient_fit", depth, TRAINING_POSITIONS * games, seed)
@@ -97,7 +97,7 @@ def figure_3(games: int, seed: int) -> Sequence[Cell]:
 
 
 def figure_4(games: int, seed: int) -> Sequence[Cell]:
-    """TD-Leaf by games at the depth that is played."""
+    """TD-Leaf, trained at the depth of the match."""
     run = learned("tdleaf", PLAYED_DEPTH, TRAINING_GAMES * games, seed)
     return against_fixed("TD-Leaf", run, FIGURE_4, games, seed)
 
@@ -105,7 +105,7 @@ def figure_4(games: int, seed: int) -> Sequence[Cell]:
 def against_fixed(
     who: str, run: pathlib.Path, printed: Mapping[str, tuple[int, int]], games: int, seed: int
 ) -> Sequence[Cell]:
-    """The share of decided games that the weights of a run win, at equal depth."""
+    """The fraction of decided games that the weights of a run win, at equal depth."""
     game, cells = registry.make("jumper"), []
     for name, fixed in FIXED.items():
         pair = named_players.make(f"negascout(depth={PLAYED_DEPTH},net={run}),{fixed}(depth={PLAYED_DEPTH})", game)
@@ -113,7 +113,7 @@ def against_fixed(
             played = arena.play(
                 game, pair, np.array([[0, 1], [1, 0]]), num_games=games, seed=seed, opening=OPENING, tick=bar.update
             )
-        seat = played.seating.argmin(1)  # of the learned player
+        seat = played.seating.argmin(1)  # the seat of the learned player
         mine = played.returns[np.arange(games), seat]
         for what, which in {"as White": seat == 0, "as Black": seat == 1, "both": seat >= 0}.items():
             wins, losses = (int((sign * mine[which] > 0).sum()) for sign in (1, -1))
@@ -127,13 +127,13 @@ def against_fixed(
 
 
 def alphabeta_learned(games: int, seed: int) -> str:
-    """The strongest player of figure 1: alpha-beta with weights that TD-Leaf has learned, by figure 4's training."""
+    """The strongest player of figure 1: alpha-beta with the TD-Leaf weights of figure 4's training."""
     training = min(TRAINING_GAMES * FULL, TRAINING_SHARE * games)
     return f"alphabeta(depth={DEPTH},net={learned('tdleaf', PLAYED_DEPTH, training, seed)})"
 
 
 def figure_1(games: int, seed: int) -> Sequence[Cell]:
-    """The round robin; the net is that of `launch.train --game=jumper --algo=td_lambda`."""
+    """The round robin; the net comes from `launch.train --game=jumper --algo=td_lambda`."""
     training = {"game": "jumper", "algo": "td_lambda", "games": min(MLP_GAMES, MLP_SHARE * games)}
     players = {
         "random": "random",
@@ -146,13 +146,13 @@ def figure_1(games: int, seed: int) -> Sequence[Cell]:
 
 
 def under_limits(games: int, seed: int) -> Sequence[Cell]:
-    """The shipped player within the paper's limits, against the strongest of figure 1."""
+    """The shipped player within the paper's limits, against the strongest player of figure 1."""
     return jumper_limits.cells("jumper_best", alphabeta_learned(games, seed), games, seed)
 
 
 NOTES = (
     f"Learned and fixed weights both search {PLAYED_DEPTH} turns ahead; every game begins with {OPENING} random moves.",
-    "The paper's totals are of boards of which it says no more than random; its rows do not add up to them.",
+    "The paper's totals are for boards that it only calls random; its rows do not add up to them.",
 )
 ITEMS = {
     "fig1": Item(
@@ -161,7 +161,7 @@ ITEMS = {
         figure_1,
         (
             f"All searches look {DEPTH} turns ahead; every game begins with {jumper_round_robin.OPENING} random moves.",
-            "The paper's minimax prunes as well: alpha-beta without a table, with the final weights, as Negascout.",
+            "The paper's minimax prunes too: alpha-beta without a table, with the same final weights as Negascout.",
         ),
         unit="games a pair and colour",
         quick=20,

@@ -1,4 +1,4 @@
-"""One number of a paper beside ours."""
+"""Comparison of a paper's number with ours."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from boardrl.matches import intervals
 
 
 class Cell(NamedTuple):
-    """A measured number with its 95 % interval, and what it is held against."""
+    """A measured number with its 95 % interval, and the numbers that it is compared with."""
 
-    row: str  # the lineup, the setting
-    what: str  # whose number
+    row: str  # the lineup or setting
+    what: str  # the player or quantity
     unit: str
     ours: float
     low: float
     high: float
     paper: float | None = None  # as printed
-    paper_error: float = 0.0  # its ±, where the paper gives one
-    expected: float | None = None  # found by an earlier simulation of the same rules
-    tolerance: float = 0.0  # how far from the expected number is still as expected
+    paper_error: float = 0.0  # its ±, if the paper gives one
+    expected: float | None = None  # from an earlier simulation of the same rules
+    tolerance: float = 0.0  # accepted distance from the expected number
 
     def verdict(self) -> str:
-        """Whether the number is the paper's, in words."""
+        """A short text: whether the number agrees with the paper's."""
         words = []
         if self.paper is not None:
             overlap = self.low <= self.paper + self.paper_error and self.high >= self.paper - self.paper_error
@@ -38,24 +38,24 @@ class Cell(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A table or a figure."""
+    """A table or a figure of a paper."""
 
     title: str
-    games: int  # a row, unless the user wants another number
-    run: Callable[[int, int], Sequence[Cell]]  # (games, seed); rows that take long show a bar of their own
-    notes: Sequence[str] = ()  # what a reader must know to judge the numbers
-    unit: str = "games a row"  # of `games`
-    quick: int = 2_000  # games for a first look
+    games: int  # games per row, unless the user gives another number
+    run: Callable[[int, int], Sequence[Cell]]  # (games, seed); slow rows show their own progress bar
+    notes: Sequence[str] = ()  # remarks that a reader needs to judge the numbers
+    unit: str = "games a row"  # unit of `games`
+    quick: int = 2_000  # games of a quick run
 
 
 def share(count: int, games: int) -> tuple[float, float, float]:
-    """(%, low, high) of so many games."""
+    """(%, low, high) of a number of games."""
     low, high = intervals.wilson(count, games)
     return 100 * count / games, 100 * low, 100 * high
 
 
 def mean(values: np.ndarray) -> tuple[float, float, float]:
-    """(mean, low, high) of at least two values, by Student's t: of few values the spread itself is hardly known."""
+    """(mean, low, high) of at least two values, by Student's t, because few values do not determine the spread well."""
     quantile = scipy.stats.t.ppf((1 + intervals.CONFIDENCE) / 2, len(values) - 1)
     middle, reach = float(values.mean()), float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
     return middle, middle - reach, middle + reach

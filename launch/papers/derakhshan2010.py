@@ -1,8 +1,8 @@
 """Derakhshan (2010), applied reinforcement learning with use of genetic algorithms: Q-learning of the SDU's Ludo.
 
-The recipe is that of generation 81, the only one that the paper prints. While it learns, the agent plays at random
-against others who do the same, and is the only one who learns; the paper does not say who they were. Nor does it name
-the seat in which it was measured: with this simulator that is yellow's, the first (saederup2010, section 4.3).
+The recipe is that of generation 81, the only one that the paper prints. In training the agent plays at random against
+random players and is the only learner; the paper does not name its opponents. Nor does it name the seat of its
+measurements: with this simulator it is yellow, the first (saederup2010, section 4.3).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from launch.papers.cell import Cell, Item, mean
 from launch.papers.sdu_matches import GAME, MATCH_GAMES, MATCHES, OPPONENT
 
 PRESET = "derakhshan2010"
-FINAL_GAMES = 10_000  # from each seat; the paper played as many
-# Games of training: printed points in 10,000 games, read off the figure; and what an earlier simulation found.
+FINAL_GAMES = 10_000  # from each seat, as in the paper
+# Training games: points in 10,000 games, read off the paper's figure; and those of an earlier simulation.
 FIGURE_4 = {0: (13_600, 13_777), 20_000: (16_200, 17_199), 200_000: (17_600, 17_263)}
-READ_OFF = 200  # how closely a figure can be read
-FIGURE_5 = (3_297, 63)  # the middle of the points that are read off it, and how far they go
+READ_OFF = 200  # precision of reading a figure
+FIGURE_5 = (3_297, 63)  # centre and half-width of the points read off it
 FIGURE_6 = (14_800, 17_700)  # the first recipe and that of generation 81
-# Ours, as the paper's first recipe is not printed: half of the most that a reward or a punishment can be.
+# Ours, because the paper does not print its first recipe: half of the largest reward and punishment.
 EVEN = {
     "rewards": "not_hit=0.5,lost=-0.5,knock=0.5,near_enemy=-0.5,safe_zone=0.5,goal=0.5,star=0.5,globe=0.5",
     "learning_rate": 0.5,
@@ -64,7 +64,7 @@ def figure_4(games: int, seed: int) -> Sequence[Cell]:
         trained_for = amount * games // max(FIGURE_4)
         player = learned(trained_for, seed)
         returns = sdu_matches.by_seat(player, min(FINAL_GAMES, max(games, 400)), seed)
-        # Held against the figures only where the training was as long as theirs.
+        # Compared with the figures only if the training was as long as theirs.
         held = {"paper": paper, "paper_error": READ_OFF, "expected": expected, "tolerance": TOLERANCE}
         row = f"after {trained_for:,} games"
         cells += _one_against_three(row, returns, held if trained_for == amount else {})
@@ -96,7 +96,7 @@ def figure_6(games: int, seed: int) -> Sequence[Cell]:
 
 
 def evolve(generations: int, seed: int) -> Sequence[Cell]:
-    """A recipe evolved here, from the one made by hand on, beside that of generation 81."""
+    """A recipe evolved here, starting from the one made by hand, compared with that of generation 81."""
     flags = {
         "game": GAME,
         "algo": "genetic",
@@ -136,7 +136,7 @@ def _settings(genes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _one_against_three(row: str, returns: np.ndarray, held: Mapping[str, Any]) -> list[Cell]:
-    """Points of [4, G] returns by seat; held against the paper's from the seat that it measured in."""
+    """Points of [4, G] returns by seat; those of the paper's seat are compared with the paper's."""
     return [
         Cell(row, "from seat 0", "points", *sdu_matches.points(returns[:1]), **held),
         Cell(row, "seats rotated", "points", *sdu_matches.points(returns)),
@@ -146,7 +146,7 @@ def _one_against_three(row: str, returns: np.ndarray, held: Mapping[str, Any]) -
 def learned(
     games: int, seed: int, recipe: Mapping[str, Any] | None = None, *, name: str = f"{PRESET}-by_hand"
 ) -> Player:
-    """The greedy player of a run, by generation 81's recipe unless another is given; untrained, of an empty table."""
+    """The greedy player of a run, with generation 81's recipe by default; untrained, with an empty table."""
     game = Ludo(rules="sdu_java")
     if not games:
         config = q_table.Config(**presets.find(PRESET, "q_table", game))
@@ -171,7 +171,7 @@ ITEMS = {
         "Figure 4: points in 10,000 games against three SemiSmart players",
         max(FIGURE_4),
         figure_4,
-        ("The agent learns alone, at random and against random play: who the paper's opponents were is not said.",),
+        ("The agent is the only learner and plays at random against random players: the paper names no opponents.",),
         "games of training",
         2_000,
     ),
@@ -180,8 +180,8 @@ ITEMS = {
         max(FIGURE_4),
         figure_5,
         (
-            f"Means of {MATCHES} matches. The paper's t is 1.74, and beyond 2.262 it would call the agents different.",
-            "Its text has three SemiSmart players here, but its points are those of two against two.",
+            f"Means of {MATCHES} matches. The paper's t is 1.74, with a critical value of 2.262.",
+            "Its text says three SemiSmart players, but its points are those of two against two.",
         ),
         "games of training",
         2_000,

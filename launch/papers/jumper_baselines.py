@@ -1,7 +1,7 @@
-"""Random play of Jumper on 6×6, beside the figures that came with the rules.
+"""Random play of Jumper on 6×6, compared with the figures published with the rules.
 
-They were printed without the size of their sample. The branching factors tell which randomness they are of: every
-path of hops as likely. How large a sample still agrees with our shares is worked out here.
+Those were printed without their sample size. The branching factors show which random choice they use: uniform over all
+paths of hops. This module computes the largest sample size that still agrees with our frequencies.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from games.jumper import Jumper
 from launch.papers.cell import Cell, Item, share
 
 SIZE = 6
-CHOICES = {"paths": 26.2, "boards": 24.1}  # moves to choose from, a turn
-CHOICES_TOLERANCE = 0.05  # as they are rounded
+CHOICES = {"paths": 26.2, "boards": 24.1}  # branching factor: choices per turn
+CHOICES_TOLERANCE = 0.05  # rounding
 WON = {"White": 50.8, "Black": 41.2, "drawn": 8.0}  # %
-SAMPLE = 5_000  # games that the printed shares are taken to come from; the last column follows from it
-CHUNK = 2_000  # games between two looks at the clock
-ROOM = 1 << 16  # positions after the turns of one position
+SAMPLE = 5_000  # assumed sample size of the printed percentages, which determines the last column
+CHUNK = 2_000  # games between two updates of the progress bar
+ROOM = 1 << 16  # most successors of one position
 CRITICAL = 5.991  # the 95 % quantile of χ² with two degrees of freedom
 
 
 class Tally(NamedTuple):
-    """What happened in some games."""
+    """Totals over some games."""
 
     white: int  # games won by White
     black: int
     turns: int
-    choices: int  # turns to choose from, over all turns
+    choices: int  # choices summed over all turns
 
 
 def random_play(games: int, seed: int) -> Sequence[Cell]:
-    """Games won by each side with every path as likely, and the moves there are to choose from."""
+    """Games won by each side with uniformly random paths, and the branching factor."""
     paths = play("paths", games, seed, distinct=False)
     boards = play("boards", games, seed, distinct=True)
     cells = []
     for name, tally in (("paths", paths), ("boards", boards)):
         mean = tally.choices / tally.turns
-        # The mean over some two million turns: its error is far below the rounding of the printed figure.
+        # The mean over about two million turns: its error is far below the rounding of the printed figure.
         cells.append(
             Cell("moves a turn", name, "moves", mean, mean, mean, expected=CHOICES[name], tolerance=CHOICES_TOLERANCE)
         )
@@ -62,12 +62,12 @@ def random_play(games: int, seed: int) -> Sequence[Cell]:
 
 
 def doubt(ours: Sequence[float], printed: Sequence[float]) -> float:
-    """The games from which on a sample with the printed shares would contradict ours: χ² = n Σ (p − q)² / q."""
+    """The sample size above which the printed percentages would contradict ours: χ² = n Σ (p − q)² / q."""
     return CRITICAL / sum((p - q) ** 2 / q for p, q in zip(printed, ours, strict=True))
 
 
 def play(name: str, games: int, seed: int, *, distinct: bool) -> Tally:
-    """Random games on the compiled rules in which all turns, or all distinct boards after a turn, are alike."""
+    """Random games on the compiled rules, uniform over all turns or over all distinct boards after a turn."""
     facet = host.of(Jumper(SIZE))
     kernel = host.specialise(random_games, facet)
     rows, ends, wins = facet.rows(ROOM), facet.rows(ROOM), np.zeros(2, np.int64)
@@ -92,6 +92,6 @@ ITEMS = {
         "Random play on 6×6",
         100_000,
         random_play,
-        ("The expected shares are of a sample of unknown size, here taken as 5,000 games: see docs/jumper.md.",),
+        ("The expected percentages have an unknown sample size, here assumed to be 5,000 games: see docs/jumper.md.",),
     )
 }

@@ -1,7 +1,7 @@
 """The shipped player of Jumper under the limits of Brunton and Cohney (2013): 15 s a game and 1024 KB.
 
-Each game is written to a file when it is over, so that a call that was stopped goes on with the next one. Time is what
-the clock on the wall says of all that the player does in its turns, whatever else the machine is busy with.
+Each game is saved to a file when it is over, so that an interrupted command continues with the next one. Time is the
+wall-clock time of everything the player does in its turns, whatever else runs on the machine.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from launch.papers.cell import Cell, mean, share
 from search.player import SearchPlayer
 
 GAME = "jumper:size=6"
-OPENING = 4  # moves at random; two games have the same, with colours exchanged
+OPENING = 4  # random moves at the start; two games share them, with colours swapped
 GAME_MS, KILOBYTES = 15_000, 1024
 
 
 class Timed:
-    """A search player and what it uses in a game, measured from outside."""
+    """A search player and the resources it uses in a game, measured from outside."""
 
     def __init__(self, player: Player) -> None:
         assert isinstance(player.host, SearchPlayer)
@@ -58,7 +58,7 @@ class Timed:
 
 
 def cells(mine: str, other: str, games: int, seed: int) -> Sequence[Cell]:
-    """How the player did, and how often it went over a limit."""
+    """The player's score, and how often it exceeded a limit."""
     kept = Kept(trained.FOLDER / f"brunton2013-limits-{_digest(mine, other)}-s{seed}.jsonl")
     print(f"games     {kept.path}")
     rows = play(mine, other, games, seed, kept)
@@ -80,7 +80,7 @@ def cells(mine: str, other: str, games: int, seed: int) -> Sequence[Cell]:
 
 
 def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[str, Any]]:
-    """The games of a file, and those that are missing there, played on all cores."""
+    """The games of a file; missing games are played on all cores."""
     missing = [number for number in range(games) if str(number) not in kept.rows]
     local = threading.local()
     game = registry.make(GAME)
@@ -112,9 +112,9 @@ def play(mine: str, other: str, games: int, seed: int, kept: Kept) -> list[dict[
 
 
 def _digest(*texts: str) -> str:
-    """Tells players apart, by their texts and by what they weigh: games of others are never mixed in."""
-    game, told = registry.make(GAME), hashlib.sha256()
+    """A key of the players, from their texts and weights, so that games of other players are never mixed in."""
+    game, digest = registry.make(GAME), hashlib.sha256()
     for player in named_players.make(",".join(texts), game):
         assert isinstance(player.host, SearchPlayer)
-        told.update(player.text.encode() + player.host.searcher.memory.weights.tobytes())
-    return told.hexdigest()[:8]
+        digest.update(player.text.encode() + player.host.searcher.memory.weights.tobytes())
+    return digest.hexdigest()[:8]

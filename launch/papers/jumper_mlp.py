@@ -1,6 +1,6 @@
-"""Figure 5 of Brunton and Cohney (2013): how many more pieces than its opponent the learning net has at the end.
+"""Figure 5 of Brunton and Cohney (2013): the learning net's lead in pieces at the end of a game.
 
-The net learns by self-play. It plays White, as the paper's does; every game begins with a few random moves.
+The net learns by self-play. It plays White, as in the paper; every game begins with a few random moves.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from launch.papers import trained
 from launch.papers.cell import Cell, mean
 
 SIZES = (4, 5, 6)
-POINTS = 10  # of a curve, beside the first
-PLAYED = 100  # games of a point against each opponent
-OPENING = 2  # moves at random
+POINTS = 10  # points of a curve, besides the first
+PLAYED = 100  # games per point against each opponent
+OPENING = 2  # random moves at the start
 SEARCH = "negascout(depth=1)"
 OPPONENTS = {"random": "random", "search to depth 1": SEARCH, "itself": ""}
 
 
 def cells(games: int, seed: int) -> Sequence[Cell]:
-    """The lead in pieces at the end of training, and all of the curve as a picture."""
+    """The lead in pieces at the end of training, and the whole curve as a picture."""
     panels = {f"{size}×{size}": curve(size, games, seed) for size in SIZES}
     picture = trained.FOLDER / f"brunton2013-fig5-{games}-s{seed}.png"
     atomic_files.write(picture, plots.mean_curves(panels, "The net's learning by self-play", "lead of White in pieces"))
@@ -66,7 +66,7 @@ def curve(size: int, games: int, seed: int) -> list[dict[str, Any]]:
 
 
 def spread(run: pathlib.Path) -> dict[int, int]:
-    """Checkpoints about evenly apart, the first and the last among them, with the games before each."""
+    """Roughly evenly spaced checkpoints, including the first and the last, with the number of games before each."""
     folder = run / CHECKPOINTS
     trained_games = {step: checkpoint.verify(folder / str(step)).games for step in checkpoint.steps(folder)}
     steps, counts = list(trained_games), np.array(list(trained_games.values()))

@@ -14,7 +14,7 @@ from launch.console import named_players
 from launch.papers import trained
 from launch.papers.cell import Cell, share
 
-OPENING = 4  # moves at random, as players who leave nothing to chance would play one game over and over
+OPENING = 4  # random moves at the start, because deterministic players would repeat one game
 
 # White's wins in % as printed; in each row the opponents in the same order.
 PRINTED: Mapping[str, Sequence[float]] = {
@@ -27,7 +27,7 @@ PRINTED: Mapping[str, Sequence[float]] = {
 
 
 def cells(players: Mapping[str, str], games: int, seed: int) -> Sequence[Cell]:
-    """White's share of wins in each pair; players by the names of PRINTED, with their texts."""
+    """White's win rate in each pair; players by the names of PRINTED, with their texts."""
     game = registry.make("jumper:size=6")
     kept = Kept(trained.FOLDER / f"brunton2013-fig1-{games}-s{seed}.jsonl")
     print(f"pairs     {kept.path}")

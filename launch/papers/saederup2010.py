@@ -1,8 +1,8 @@
 """Sæderup (2010), an evolving Ludo player based on neural networks, backpropagation and GA (NNGA).
 
-The order of the printed chromosome's 19 genes is not published, so that a player is evolved anew; nor are the outputs
-of the hand-set net (NN), for which ours stand. As with this simulator, one player against three sits first, where the
-game begins; two against two take turns in the seats.
+The order of the printed chromosome's 19 genes is not published, so we evolve a new player; nor are the outputs of the
+hand-set net (NN), for which we use our own. As in this simulator, one player against three has the first seat, which
+begins the game; two against two sit alternately.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from launch.papers.sdu_matches import GAME, MATCH_GAMES, OPPONENT, PER
 
 PRESET = "saederup2010"
 GENERATIONS, CLOSE_UP = 16_500, 150
-GAMES = 1_000  # of a generation
-TRAINING_GAMES = 200_000  # of the QLGA player, derakhshan2010's
-FINAL_GAMES = 10_000  # from each seat; the paper played as many
-READ_OFF = 200  # how closely a figure can be read
+GAMES = 1_000  # per generation
+TRAINING_GAMES = 200_000  # training games of the QLGA player of derakhshan2010
+FINAL_GAMES = 10_000  # from each seat, as in the paper
+READ_OFF = 200  # precision of reading a figure
 TABLE_2 = {"backpropagation": 499.0, "a generation": 1748.0}  # ms
 TIMED = 100  # generations, as in the paper
-# Means of the ten rows that are printed, and the t that goes with them.
+# Means of the ten printed rows, and their t.
 TABLES = {"table3": (3299.5, 30.9118), "table4": (3574.4, 72.5585), "table5": (3282.7, 39.3163)}
-CRITICAL = 3.250  # the t beyond which the paper is 99.5 % certain
+CRITICAL = 3.250  # the paper's critical t, for 99.5 % confidence
 FIGURE_3 = {1: 13_100, 90: 18_800, GENERATIONS: 19_300}  # points in 10,000 games by generation
 # Our settings: more members, the mean of all parents with smaller and smaller steps, points against SemiSmart as the
 # fitness, over all generations of a member, and a playoff in the end.
@@ -64,7 +64,7 @@ OUR_GENOMES = {
 }
 # How much a move is wanted by what it does, made by hand: the first that fits of Table 1's inputs, by their number.
 BY_HAND = {3: 0.05, 2: 0.95, 1: 0.8, 4: 0.75, 6: 0.7, 8: 0.6, 5: 0.5, 9: 0.15}
-ELSE, NEAR, FEAR = 0.35, 7, 0.1  # no input fits; an enemy comes near, which counts that much less
+ELSE, NEAR, FEAR = 0.35, 7, 0.1  # if no input applies; the input "near an enemy", and its penalty
 
 
 def table_2(generations: int, seed: int) -> Sequence[Cell]:
@@ -112,7 +112,7 @@ def table_5(generations: int, seed: int) -> Sequence[Cell]:
 
 
 def figure_3(generations: int, seed: int) -> Sequence[Cell]:
-    """Points of the fittest against three SemiSmart by generation, drawn over the whole evolution."""
+    """Points of the fittest against three SemiSmart by generation, plotted over the whole evolution."""
     path = run(generations, seed)
     _draw(path, "NNGA by generation")
     returns = sdu_matches.by_seat_compiled(_load(path), min(FINAL_GAMES, max(GAMES, generations)), seed)
@@ -125,7 +125,7 @@ def figure_3(generations: int, seed: int) -> Sequence[Cell]:
 
 
 def figure_4(generations: int, seed: int) -> Sequence[Cell]:
-    """The same of the first generations, more closely."""
+    """The same for the first generations, with more points."""
     path = run(generations, seed, close_up=True)
     _draw(path, f"NNGA, the first {generations:,} generations")
     rows = trained.rows(path, "strength", "final")
@@ -134,7 +134,7 @@ def figure_4(generations: int, seed: int) -> Sequence[Cell]:
         if generation <= generations:
             row = min(rows, key=lambda row: abs(row["games"] // GAMES - generation))
             value = PER * row["points"]
-            reach = 1.96 * PER * 1.1 / np.sqrt(row["played"])  # a game's points spread by about 1.1
+            reach = 1.96 * PER * 1.1 / np.sqrt(row["played"])  # standard deviation of a game's points: about 1.1
             name = f"generation {row['games'] // GAMES}"
             cells.append(
                 Cell(name, "seats rotated", "points", value, value - reach, value + reach, paper, paper_error=READ_OFF)
@@ -206,7 +206,7 @@ def run(generations: int, seed: int, *, close_up: bool = False) -> pathlib.Path:
 
 
 def by_hand() -> Player:
-    """The NN player: the net fitted to outputs that were set by hand."""
+    """The NN player: the net fitted to hand-set outputs."""
     game, made = Ludo(rules="sdu_java"), TruthTable(encoding="saederup")
     wanted = np.array([_wanted(truths) for truths in made.combinations(game)], np.float32)
     expressed = made.express(game, wanted[None], np.zeros(1, np.uint32))
@@ -269,7 +269,7 @@ ITEMS = {
         "Table 2: time of the backpropagation of a child, and of a generation",
         TIMED,
         table_2,
-        ("The paper's was a Core 2 Duo of 2.53 GHz; its least and most are 18 and 1,637, and 1,168 and 2,968 ms.",),
+        ("The paper used a Core 2 Duo of 2.53 GHz; its ranges are 18 to 1,637 ms, and 1,168 to 2,968 ms.",),
         "generations",
         20,
     ),

@@ -1,7 +1,7 @@
-"""The players that come with the Java simulator of the SDU, on its rules, as measured with that simulator itself.
+"""The players of the SDU's Java simulator, with its rules, compared with measurements in that simulator.
 
-There the player in question sits first (yellow) and yellow begins, which saederup2010 (section 4.2) calls an
-advantage; so the figures are held against our seat 0. What a player is worth with the seats rotated stands beside it.
+There the measured player sits first (yellow) and yellow begins, which saederup2010 (section 4.2) calls an advantage; so
+those figures are compared with our seat 0. The results with rotated seats are given as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from boardrl.runs import progress
 from games.ludo import Ludo
 from launch.papers.cell import Cell, Item, mean, share
 
-TOLERANCE = {"% won": 1.0, "points a game": 0.02}  # of a point; a point of 100 is about 0.02 of 3
+TOLERANCE = {"% won": 1.0, "points a game": 0.02}  # 1 % of games is about 0.02 of the 3 points per game
 LINEUPS = {
     "semismart,random,random,random": {"% won": 56.1, "points a game": 2.30},
     "sdu_aggressive,random,random,random": {"% won": 31.7},
@@ -26,7 +26,7 @@ LINEUPS = {
     "fifo,semismart,semismart,semismart": {"points a game": 1.368},
 }
 FOUR_RANDOM = "random,random,random,random"
-BY_SEAT = {"semismart,random,random,random": (), FOUR_RANDOM: (25.5, 24.7, 25.2, 24.5)}  # % won, where measured before
+BY_SEAT = {"semismart,random,random,random": (), FOUR_RANDOM: (25.5, 24.7, 25.2, 24.5)}  # % won in earlier measurements
 
 
 def first_seat(games: int, seed: int) -> Sequence[Cell]:
@@ -40,12 +40,12 @@ def rotated(games: int, seed: int) -> Sequence[Cell]:
 
 
 def by_seat(games: int, seed: int) -> Sequence[Cell]:
-    """What each seat is worth."""
+    """The win rate from each seat."""
     cells = []
     for lineup, before in BY_SEAT.items():
         returns = _returns(lineup, games, seed)
         for seat in range(4):
-            # Four of a kind: whoever sits there counts, not only the first player of the lineup.
+            # Four equal players: all of them count, not only the first player of the lineup.
             won = (returns if lineup == FOUR_RANDOM else returns[seat : seat + 1]).argmax(2) == seat
             expected = before[seat] if before else None
             numbers = _measure(won.ravel(), "% won")
@@ -69,7 +69,7 @@ def _cells(games: int, seed: int, seats: slice, where: str, *, held: bool) -> li
     return cells
 
 
-@functools.cache  # the items look at the same games
+@functools.cache  # the items share these games
 def _returns(lineup: str, games: int, seed: int) -> np.ndarray:
     """[P, G, P] returns by seat of G games with the lineup's first player in each of the P seats."""
     game, seats = Ludo(rules="sdu_java"), np.arange(4)
@@ -81,7 +81,7 @@ def _returns(lineup: str, games: int, seed: int) -> np.ndarray:
 
 
 def _measure(values: np.ndarray, unit: str) -> tuple[float, float, float]:
-    """(%, low, high) of a truth, or (mean, low, high)."""
+    """(%, low, high) of booleans, or (mean, low, high) of numbers."""
     return share(int(values.sum()), len(values)) if unit == "% won" else mean(values)
 
 
@@ -91,7 +91,7 @@ ITEMS = {
         "The same players with the seats rotated",
         40_000,
         rotated,
-        ("As many games from each of the four seats, four times as many in all; no earlier figure was measured so.",),
+        ("Equally many games from each of the four seats, four times as many in total; there are no earlier figures.",),
     ),
     "by_seat": Item(
         "What a seat is worth",

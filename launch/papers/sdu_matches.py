@@ -1,4 +1,4 @@
-"""Matches as the two papers on the SDU's Ludo simulator played them: one player against three, and two against two."""
+"""The matches of the two papers on the SDU's Ludo simulator: one player against three, and two against two."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from launch.papers.cell import mean
 GAME = "ludo:rules=sdu_java"
 OPPONENT = "semismart"
 MATCHES, MATCH_GAMES = 10, 1_000  # of two against two
-Test = Callable[[np.ndarray, np.ndarray], float]  # t of the points of two players
-PER = 10_000  # games that points are given for, of one against three
+Test = Callable[[np.ndarray, np.ndarray], float]  # t statistic of the points of two players
+PER = 10_000  # points of one against three are given per this many games
 
 
 def opponent() -> Player:
-    """SemiSmart, which the papers measured by."""
+    """SemiSmart, the papers' benchmark opponent."""
     return players.make(OPPONENT, Ludo(rules="sdu_java"))
 
 
 def team(player: Player, other: Player, games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """[MATCHES] points of two of a player, and of two of another who sit between them, in matches of some games."""
+    """[MATCHES] points of two copies of a player and of two copies of another, in alternate seats."""
     with progress.track(f"two {player.name} against two {other.name}", MATCHES * games, "games") as bar:
         played = _play([player, other, player, other], MATCHES * games, seed, bar)
     mine = played.seating % 2 == 0
@@ -37,7 +37,7 @@ def team(player: Player, other: Player, games: int, seed: int) -> tuple[np.ndarr
 
 
 def by_seat(player: Player, games: int, seed: int) -> np.ndarray:
-    """[4, G] what a player got in each seat against three SemiSmart."""
+    """[4, G] returns of a player in each seat against three SemiSmart."""
     with progress.track(f"{player.name} against {OPPONENT}", 4 * games, "games") as bar:
         played = _play([player, *[opponent()] * 3], 4 * games, seed, bar)
     returns = played.returns.reshape(games, 4, 4)
@@ -45,7 +45,7 @@ def by_seat(player: Player, games: int, seed: int) -> np.ndarray:
 
 
 def by_seat_compiled(player: Player, games: int, seed: int) -> np.ndarray:
-    """The same as `by_seat` in compiled code, which is many times as fast for nets; other dice, so other games."""
+    """The same as `by_seat` in compiled code, many times faster for nets; the dice, and so the games, differ."""
     seating = np.where(np.arange(4)[None] == np.arange(4 * games)[:, None] % 4, 0, -1).astype(np.int32)
     return _play_compiled(player, opponent(), seating, seed).reshape(games, 4, 4).diagonal(axis1=1, axis2=2).T
 
@@ -65,13 +65,13 @@ def points(returns: np.ndarray) -> tuple[float, float, float]:
 
 
 def unpaired_t(first: np.ndarray, second: np.ndarray) -> float:
-    """Of two samples: the difference of their means over its standard error."""
+    """Two-sample t: the difference of the means over its standard error."""
     error = np.sqrt(sum(sample.var(ddof=1) / len(sample) for sample in (first, second)))
     return float((first.mean() - second.mean()) / error)
 
 
 def paired_t(first: np.ndarray, second: np.ndarray) -> float:
-    """Of pairs: the mean of their differences over its standard error."""
+    """Paired t: the mean of the differences over its standard error."""
     differences = first - second
     return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences))))
 
@@ -87,7 +87,7 @@ def _play_compiled(player: Player, other: Player, seating: np.ndarray, seed: int
 
 
 def _play(seated: Sequence[Player], games: int, seed: int, bar: progress.Bar) -> arena.Played:
-    """Games with the seats rotated: all move one seat on from game to game."""
+    """Games with the seats rotated: all players move one seat further from game to game."""
     seats = np.arange(4)
     arrangements = (seats[None, :] - seats[:, None]) % 4
     return arena.play(Ludo(rules="sdu_java"), seated, arrangements, num_games=games, seed=seed, tick=bar.update)

@@ -1,7 +1,7 @@
 """Szurkowski (2021), in the search of the optimal Ludo player: DQN, and Durocher's Q-table.
 
-The rules are those of ludopy 1.3.1. The human games of the paper were not published: games of `mixed`, the strongest
-scripted player, stand in for them.
+The rules are those of ludopy 1.3.1. The paper's human games were not published; we use games of `mixed`, the strongest
+scripted player, in their place.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from launch.papers.cell import Cell, Item, mean
 
 GAME = "ludo:rules=ludopy131"
 PRESET = "szurkowski2021"
-DQN_GAMES, TABLE_GAMES = 250, 100  # of training
-QUICK = 20  # the same of DQN for a first look
-READINGS: dict[str, dict[str, Any]] = {  # of Durocher's table: which values there are, and which rewards a move has
+DQN_GAMES, TABLE_GAMES = 250, 100  # training games
+QUICK = 20  # training games of DQN in a quick run
+READINGS: dict[str, dict[str, Any]] = {  # interpretations of Durocher's table: its values, and the rewards of a move
     "a table for each piece, one reward a move": {},
     "a table for each piece, all rewards of a move": {"exclusive": False},
     "one table, one reward a move": {"encoding": "durocher"},
     "one table, all rewards of a move": {"encoding": "durocher", "exclusive": False},
 }
-SEEDS = 5  # trainings of a reading, which differ by many points
+SEEDS = 5  # training runs per interpretation, which differ by many points
 FINAL_GAMES = 20_000
-# Printed %, and how many games it was measured in.
+# Printed %, and the number of games of the measurement.
 TABLE_2 = {"DQN": (16.05, 400), "Q-table": (55.8, 400), "random": (13.8, 400), "random 2": (14.3, 400)}
 DQN, PRETRAINED, Q_TABLE = (24.4, 500), (22.5, 200), (82.0, 100)
-UNPREPARED = 18.0  # "about"; it is not said in how many games
+UNPREPARED = 18.0  # "about"; the number of games is not given
 
 
 def dqn(games: int, seed: int) -> Sequence[Cell]:
-    """DQN by the paper's settings against three random players, and the same net before it has played."""
+    """DQN with the paper's settings against three random players, and the same net before training games."""
     path = _dqn(games, seed)
     cells = list(trained.cells(path, ITEMS["dqn"].title, {"random": (DQN[0], _error(*DQN))}))
     before = next(row for row in trained.rows(path, "strength") if row["games"] == 0)
@@ -75,7 +75,7 @@ def q_table(games: int, seed: int) -> Sequence[Cell]:
 
 
 def readings(games: int, seed: int) -> Sequence[Cell]:
-    """The same by other readings of the paper, each trained anew with several seeds; the mean of them."""
+    """The same for other interpretations of the paper; the mean over several seeds of each."""
     game = Ludo(rules="ludopy131")
     cells = []
     for reading, changes in READINGS.items():
@@ -99,7 +99,7 @@ def readings(games: int, seed: int) -> Sequence[Cell]:
 def table_2(games: int, seed: int) -> Sequence[Cell]:
     """Both and two random players in one game."""
     game = Ludo(rules="ludopy131")
-    # As long a training of both in a first look as the items above have then, so that it is there already.
+    # In a quick run, both are trained as long as in the items above, so that their runs can be reused.
     names = f"{_dqn(games, seed)},{_q_table(games * TABLE_GAMES // DQN_GAMES, seed)},random,random"
     played = min(FINAL_GAMES, 100 * games)
     with progress.track("DQN, Q-table, 2 random", played, "games") as bar:
@@ -120,7 +120,7 @@ def table_2(games: int, seed: int) -> Sequence[Cell]:
 
 
 def best(games: int, seed: int) -> Sequence[Cell]:
-    """DQN by our own settings."""
+    """DQN with our own settings."""
     schedule = {"evaluate_games": min(1_000, games // 10), "final_games": min(FINAL_GAMES, games)}
     flags = {"game": GAME, "algo": "dqn", "games": games, **schedule}
     figures = {"random": (DQN[0], _error(*DQN))}
@@ -140,7 +140,7 @@ def _q_table(games: int, seed: int) -> pathlib.Path:
 
 
 def _schedule(games: int) -> dict[str, int]:
-    """Ten measurements on the way, and one at the end; fewer games of each in a short training."""
+    """Ten measurements during training, and one at the end; with fewer games each in a short training."""
     return {
         "evaluate_every": max(1, games // 10),
         "evaluate_games": min(2_000, 20 * games),
@@ -149,7 +149,7 @@ def _schedule(games: int) -> dict[str, int]:
 
 
 def _error(percent: float, games: int) -> float:
-    """The ± of a printed percentage of so many games, which the paper does not give."""
+    """The ± of a printed percentage from its number of games; the paper does not give it."""
     share = percent / 100
     return 100 * 1.96 * math.sqrt(share * (1 - share) / games)
 
@@ -160,9 +160,9 @@ ITEMS = {
         DQN_GAMES,
         dqn,
         (
-            "Not said in the paper: how often the network is copied (here: every 100 steps) and by which optimizer it "
-            "learns (here: plain gradient steps).",
-            "Recorded games of `mixed` stand in for the human ones.",
+            "The paper does not say how often the target network is updated (here: every 100 steps), nor name the "
+            "optimizer (here: plain SGD).",
+            "Recorded games of `mixed` replace the human ones.",
         ),
         "games of training",
         QUICK,
@@ -171,7 +171,7 @@ ITEMS = {
         "DQN without pretraining vs three random",
         DQN_GAMES,
         unprepared,
-        ("The paper says 'about 18 %', and not in how many games.",),
+        ("The paper says 'about 18 %', without the number of games.",),
         "games of training",
         QUICK,
     ),
@@ -203,7 +203,7 @@ ITEMS = {
         "Beyond the paper: DQN by our settings vs three random and three `mixed`",
         20_000,
         best,
-        ("The figure beside it is that of the paper's DQN.",),
+        ("The paper's figure is that of its DQN.",),
         "games of training",
     ),
 }

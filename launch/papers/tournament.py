@@ -1,9 +1,9 @@
 """Every Ludo player of every paper in one tournament: the comparison that none of the papers could make.
 
-Two tournaments, one by the rules of the SDU's simulator and one by those that fit alhajry2012. Learned players come
-from the runs of their papers' items where these are there, and else from shorter trainings by the same settings. Where
-what was learned fits other rules it is not trained anew, and the tables say so; where the rules give it another
-shape (a pass as fifth action, a square more to the goal), it is trained by the rules that it plays by.
+Two tournaments, one with the rules of the SDU's simulator and one with those that fit alhajry2012. Learned players come
+from the runs of their papers' items if these exist, else from shorter trainings with the same settings. A player whose
+net or table fits other rules is not trained again, and the tables say so; if the rules change its shape (a pass as
+fifth action, one more square to the goal), it is trained with the rules of the tournament.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class Learner(NamedTuple):
     """A player that has to be trained."""
 
     algo: str
-    games: int  # of training: enough for the level of its paper's figure
+    games: int  # training games: enough for the level of its paper's figure
     quick: int
-    preset: str = ""  # none: our own settings
-    rules: str = ""  # that it is trained by; none: those that it plays by
-    items: tuple[str, ...] = ()  # runs of its paper's items that are taken instead, where they are finished
+    preset: str = ""  # empty: our own settings
+    rules: str = ""  # rules of its training; empty: those of the tournament
+    items: tuple[str, ...] = ()  # runs of its paper's items to use instead, if they are finished
     flags: Mapping[str, Any] = {}
     quick_flags: Mapping[str, Any] = {}
 
 
-RECIPE = "reward_recipe(preset=derakhshan2010,training_games=1000)"  # for a first look
+RECIPE = "reward_recipe(preset=derakhshan2010,training_games=1000)"  # for a quick run
 LEARNERS = {
     "TD(λ), alhajry2012": Learner(
         "td_lambda", 10_000, 60, "alhajry2012", "alhajry2012", ("alhajry2012-fig2-100000",), {"opponents": ""}
@@ -97,7 +97,7 @@ LEARNERS = {
 
 
 def play(rules: str, games: int, seed: int) -> Sequence[Cell]:
-    """A tournament by one preset of rules."""
+    """A tournament with one preset of rules."""
     game = registry.make(f"ludo:rules={rules}")
     quick = games < GAMES
     seated = players.make_all(SCRIPTED, game)
@@ -125,7 +125,7 @@ def _path(learner: Learner, rules: str, seed: int, *, quick: bool) -> pathlib.Pa
         if trained.rows(path, "final") and trained.game_of(path) == game:
             return path
     games = learner.quick if quick else learner.games
-    # Measured as little as a training can be: the tournament measures.
+    # With as few evaluations as possible: the tournament evaluates.
     schedule = {"evaluate_against": "random", "evaluate_every": games, "evaluate_games": 1, "final_games": 1}
     own = learner.quick_flags or learner.flags if quick else learner.flags
     flags = {"game": game, "algo": learner.algo, "games": games, **schedule, **own}
@@ -140,8 +140,8 @@ def _item(rules: str) -> Item:
         GAMES,
         functools.partial(play, rules),
         (
-            "Ratings by Plackett-Luce on the Elo scale, mean 1500; where the rules end a game with the first who is "
-            "home, by who that was.",
+            "Plackett-Luce ratings on the Elo scale, mean 1500; if the rules end a game with its first finisher, from "
+            "the winners only.",
         ),
         "games of each player",
         QUICK,

@@ -1,4 +1,4 @@
-"""Players that a paper trained, trained again: each in a run directory of its own, so that a second call goes on."""
+"""The trained players of the papers: each in its own run directory, so that a second call resumes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER = pathlib.Path("runs") / "reproduce"
 
 
 def run(name: str, seed: int, flags: Mapping[str, Any]) -> pathlib.Path:
-    """The run directory of a finished training by `launch.train` with these flags; what is there is not done again."""
+    """The run directory of a finished training by `launch.train` with these flags; an existing run is reused."""
     path = FOLDER / f"{name}-{flags['games']}-s{seed}"
     begun = (path / "config.json").exists()
     if begun:
@@ -36,7 +36,7 @@ def run(name: str, seed: int, flags: Mapping[str, Any]) -> pathlib.Path:
 
 
 def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
-    """Refuses a run of other settings than today's: its figures would be taken for theirs."""
+    """Refuses a run with other settings than the current ones, whose figures it would be mistaken for."""
     own = {field.name for field in dataclasses.fields(train.TrainConfig)}
     wanted: dict[str, Any] = {}
     for section in train.more(train.TrainConfig(**{name: flags[name] for name in own & flags.keys()})).sections:
@@ -48,12 +48,12 @@ def _check_unchanged(path: pathlib.Path, flags: Mapping[str, Any]) -> None:
         **dataclasses.asdict(runs.read_settings(training.Schedule, stored, "schedule")),
     }
     for name, value in wanted.items():
-        derived = name == "evaluate_every" and not value  # 0: it follows from the games
+        derived = name == "evaluate_every" and not value  # 0: derived from the games
         then, now = (options.format_options({name: one}) for one in (had.get(name), value))
         if not derived and then != now:
             raise UserError(
-                f"{str(path)!r} was trained with {then}, where it is {now} now; move it to another place, so that it "
-                "is trained anew"
+                f"{str(path)!r} was trained with {then}, but it is now {now}; move it to another place, so that it "
+                "is trained again"
             )
 
 
@@ -63,14 +63,14 @@ def game_of(path: pathlib.Path) -> str:
 
 
 def rows(path: pathlib.Path, *kinds: str) -> list[dict[str, Any]]:
-    """The lines of a run's metrics of some kinds."""
+    """The lines of a run's metrics of the given kinds."""
     metrics = path / "metrics.jsonl"
     data = metrics.read_bytes() if metrics.exists() else b""
     return [row for row in log_rows.read(metrics.name, data).rows if row["kind"] in kinds]
 
 
 def described(path: pathlib.Path) -> dict[str, str]:
-    """What a run's report says of what was learned, by name."""
+    """The learned parameters in a run's report, by name."""
     _, _, section = (path / "report.md").read_text().partition("## Learned")
     lines = [line.strip("| ").split("|") for line in section.partition("##")[0].splitlines() if line.startswith("| ")]
     return {name.strip(): value.strip() for name, value in lines[1:]}
@@ -79,10 +79,10 @@ def described(path: pathlib.Path) -> dict[str, str]:
 def cells(
     path: pathlib.Path, title: str, figures: Mapping[str, tuple[float, float]], *, by_seat: bool = False
 ) -> list[Cell]:
-    """The final strength against each opponent beside the printed % and its ±; and the learning curve as a picture.
+    """The final strength against each opponent, compared with the printed % and its ±; draws the learning curve.
 
     Args:
-      by_seat: also the seats with the most and the fewest wins, and those as the curve's band.
+      by_seat: also gives the win rates of the best and worst seat, and draws them as the curve's band.
     """
     printed = {opponent: {"the paper": value / 100} for opponent, (value, _) in figures.items()}
     picture = path.with_suffix(".png")
@@ -105,7 +105,7 @@ def cells(
 
 
 def _by_seat(path: pathlib.Path) -> list[Cell]:
-    """The final strength from the best and from the worst seat; all seats are taken equally often."""
+    """The final strength from the best and from the worst seat, over equally many games from each seat."""
     found = []
     for row in rows(path, "final"):
         games = row["played"] // len(row["seats"])

@@ -68,10 +68,10 @@ def test_a_folder_that_python_takes_for_the_module_is_named(monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     folder = re.escape(str(tmp_path / "my_shadowed_game"))
-    with pytest.raises(UserError, match=rf"Python takes the folder '{folder}' for it, as that lies in the current fol"):
+    with pytest.raises(UserError, match=rf"Python imports the folder '{folder}' instead, which is in the current fol"):
         registry.make("planted")
     monkeypatch.chdir("/")
-    with pytest.raises(UserError, match=r"as that lies in a folder on Python's path .*; run the command from another"):
+    with pytest.raises(UserError, match=r"which is in a folder on Python's path .*; run the command from another"):
         registry.make("planted")
 
 

@@ -53,14 +53,14 @@ def test_the_side_and_a_chain_under_way_survive(side: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "empty text is no board"),
+        ("", "empty text is not a board"),
         ("x\n- - -", "bad first line 'x'"),
         ("2\n- -\n- -", "bad first line '2'"),
         ("5\n- - - - -", "row 1 of the board is missing"),
         (BOARD.replace("- B - W -", "- B - W"), "bad row 1 of the board, '- B - W': expected 5"),
         (BOARD.replace("- X - B -", "- X - Q -"), "bad row 3 of the board"),
         (BOARD + "X", "bad line 'X' after the board"),
-        (BOARD + "W 1 1", "no chain of W can go on from 1 1"),
+        (BOARD + "W 1 1", "no chain of W can continue from 1 1"),
         (BOARD + "W 1 7", "from 0 to 4"),
         (BOARD + "W\nB", "unexpected line 'B'"),
         ("3\n- - -\n- - -\n- - -", "a board of size 3 does not fit jumper:size=5; use jumper:size=3"),

@@ -1,1 +1,1 @@
-"""What the fuzzer is made of: garbled input, the contract that every reader of it keeps, and the readers."""
+"""Parts of the fuzzer: corrupted input, the contract that every reader must keep, and the targets."""

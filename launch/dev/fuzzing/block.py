@@ -16,14 +16,14 @@ from launch.dev.fuzzing.targets import TARGETS
 
 class Found(NamedTuple):
     cases: int
-    broken: str = ""  # how the contract was broken, if it was; cases after that one were not tried
+    broken: str = ""  # how the contract was broken, if it was; later cases were not run
 
 
 def run(target: str, seed: int, cases: int, *, shrink: bool = False) -> Found:
-    """Tries so many cases, or fewer where one breaks the contract.
+    """Runs `cases` cases, or fewer if one breaks the contract.
 
     Args:
-      shrink: whether a smaller case that breaks it too is looked for, which may take long.
+      shrink: whether to shrink a failing case, which may take long.
     """
     tried, broken = 0, ""
 
@@ -47,6 +47,6 @@ def run(target: str, seed: int, cases: int, *, shrink: bool = False) -> Found:
             broken = str(how)
             raise
 
-    with contextlib.suppress(Broken, Flaky):  # Flaky: it was not broken the second time, but once is enough
+    with contextlib.suppress(Broken, Flaky):  # Flaky: the second run did not fail, but one failure is enough
         case()
     return Found(tried, broken)

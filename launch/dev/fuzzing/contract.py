@@ -1,4 +1,4 @@
-"""What every reader of input promises: a result or one sentence, soon, in little memory, and nothing else touched."""
+"""The contract of every reader of input: a result or one sentence, in limited time and memory, without side effects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from boardrl.errors import UserError
 
-CPU_SECONDS = 60.0  # for one case, in which a kernel may have to be compiled
-SECONDS = 180.0  # for a case that waits, on a machine that is busy with other work
-GROWTH = 600 << 20  # bytes of memory that a case may take at most
-LIMIT = 4 << 30  # bytes of address space beyond which it gets none
-LONGEST = 6000  # characters of a sentence that quotes what it was given
+CPU_SECONDS = 60.0  # processor time of one case, which may include compiling a kernel
+SECONDS = 180.0  # wall-clock time of one case, on a busy machine
+GROWTH = 600 << 20  # most bytes of memory that a case may use
+LIMIT = 4 << 30  # bytes of additional address space
+LONGEST = 6000  # characters of a message that quotes the input
 PAYLOAD = "fuzz_payload"  # a module whose import leaves a trace
 
 
@@ -29,19 +29,19 @@ class Broken(AssertionError):
 
 
 class Hang(BaseException):
-    """A case took too long; not an Exception, so that nobody takes it for an error of its own."""
+    """Raised when a case takes too long; not an Exception, so that no handler catches it."""
 
 
 class Place(NamedTuple):
     """Folders of one case."""
 
-    inside: pathlib.Path  # what is garbled
-    outside: pathlib.Path  # somebody else's files
+    inside: pathlib.Path  # the corrupted files
+    outside: pathlib.Path  # files that must not change
 
 
 @contextlib.contextmanager
 def place() -> Iterator[Place]:
-    """Fresh folders, of which the outer one must stay as it is."""
+    """New folders, of which the outer one must not change."""
     with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as folder:
         found = Place(pathlib.Path(folder) / "inside", pathlib.Path(folder) / "outside")
         for made in (*found, found.outside / "folder"):
@@ -57,43 +57,43 @@ def place() -> Iterator[Place]:
 
 @contextlib.contextmanager
 def keeping(where: Place, story: list[str]) -> Iterator[None]:
-    """A block that ends with a result or a UserError; anything else is Broken, told with the story of the input."""
+    """Raises Broken, with the story of the input, unless the block ends with a result or a UserError."""
     before, memory = _listing(where.outside), _memory()
-    said = io.StringIO()
+    output = io.StringIO()
     try:
         with (
             _importable(where.outside),
             _in_time(),
             _in_memory(),
-            contextlib.redirect_stderr(said),
-            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(output),
+            contextlib.redirect_stdout(output),
         ):
             yield
     except UserError as error:
         sentence = str(error)
         if not sentence.strip() or "\n" in sentence.strip() or len(sentence) > LONGEST:
-            raise Broken(_told(story, f"no single sentence: {sentence[:300]!r}")) from None
+            raise Broken(_report(story, f"no single sentence: {sentence[:300]!r}")) from None
     except Hang:
-        raise Broken(_told(story, f"no end within {CPU_SECONDS:g} s of work or {SECONDS:g} s of waiting")) from None
+        raise Broken(_report(story, f"no end within {CPU_SECONDS:g} s of work or {SECONDS:g} s of waiting")) from None
     except Broken as broken:
-        raise Broken(_told(story, str(broken))) from None
+        raise Broken(_report(story, str(broken))) from None
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where_raised = f"{pathlib.Path(frame.filename).name}:{frame.name}"
-        raise Broken(_told(story, f"{type(error).__name__} in {where_raised}: {str(error)[:300]}")) from error
+        raise Broken(_report(story, f"{type(error).__name__} in {where_raised}: {str(error)[:300]}")) from error
     if (after := _listing(where.outside)) != before:
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-        raise Broken(_told(story, f"touched outside: {', '.join(changed)}"))
+        raise Broken(_report(story, f"touched outside: {', '.join(changed)}"))
     if (grown := _memory() - memory) > GROWTH:
-        raise Broken(_told(story, f"took {grown >> 20} MB of memory"))
+        raise Broken(_report(story, f"took {grown >> 20} MB of memory"))
 
 
-def _told(story: list[str], what: str) -> str:
+def _report(story: list[str], what: str) -> str:
     return f"{what} [{'; '.join(story)}]"
 
 
 def _listing(folder: pathlib.Path) -> dict[str, Any]:
-    """All names below a folder, with what the files hold."""
+    """All paths below a folder, with the contents of the files."""
     found: dict[str, Any] = {}
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -105,7 +105,7 @@ def _listing(folder: pathlib.Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _importable(folder: pathlib.Path) -> Iterator[None]:
-    """The payload could be imported, as it could from the folder that a user works in."""
+    """Makes the payload importable, as a module in the user's current folder would be."""
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -122,7 +122,7 @@ def _in_time() -> Iterator[None]:
     timers = ((signal.ITIMER_PROF, signal.SIGPROF, CPU_SECONDS), (signal.ITIMER_REAL, signal.SIGALRM, SECONDS))
     before = {number: signal.signal(number, ring) for _, number, _ in timers}
     for timer, _, seconds in timers:
-        signal.setitimer(timer, seconds, 1.0)  # again, should a destructor swallow the first
+        signal.setitimer(timer, seconds, 1.0)  # repeats, in case a destructor swallows the first
     try:
         yield
     finally:
@@ -133,7 +133,7 @@ def _in_time() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _in_memory() -> Iterator[None]:
-    """A bomb ends in a MemoryError, not in a machine that stands still."""
+    """Limits the address space: a decompression bomb causes a MemoryError and does not freeze the machine."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_pages(0) + LIMIT, hard))
     try:
@@ -143,7 +143,7 @@ def _in_memory() -> Iterator[None]:
 
 
 def _memory() -> int:
-    """The most bytes that this process has held so far."""
+    """Peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

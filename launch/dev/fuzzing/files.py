@@ -27,7 +27,7 @@ from launch.dev.fuzzing.garble import Draw
 
 
 def weights_file(draw: Draw, where: Place) -> None:
-    """A file of weights is loaded, and searched with."""
+    """Loads a file of weights and uses it in a search."""
     game = registry.make("jumper:size=3")
     path = where.inside / draw(st.sampled_from(("w.json", "a b.json", "é.json")))
     names = find(game, "").names
@@ -57,7 +57,7 @@ SETTINGS = {"game": "tic_tac_toe", "games": 6}
 
 @functools.cache
 def _good_records() -> dict[str, bytes]:
-    """Files of matches: one of policies side by side, one of games on the host."""
+    """Files of matches: one between policies in a batch, one with host players."""
     found = {}
     for name in ("random", "first"):
         with tempfile.TemporaryDirectory() as folder:
@@ -74,11 +74,11 @@ def _play_match(name: str, path: pathlib.Path) -> None:
         game, [*make_lineup("random", game), other], num_games=6, seed=1, record=Record(Kept(path, SETTINGS))
     )
     if sum(score.wins for score in match.players) + match.players[0].draws != 6:
-        raise Broken("games that neither were won nor drawn")
+        raise Broken("games that were neither won nor drawn")
 
 
 def match_record(draw: Draw, where: Place) -> None:
-    """The file of a match that was stopped is gone on with."""
+    """Resumes an interrupted match from its file."""
     name = draw(st.sampled_from(("random", "first")))
     path = where.inside / "match.jsonl"
     path.write_bytes(_good_records()[name])
@@ -94,7 +94,7 @@ def match_record(draw: Draw, where: Place) -> None:
 
 
 class _Tags(html.parser.HTMLParser):
-    """Counts the elements that a page could run code with."""
+    """Counts the elements with which a page could run code."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class _Tags(html.parser.HTMLParser):
 
 
 def replay(draw: Draw, where: Place) -> None:
-    """Names and captions in a replay stay text."""
+    """Checks that names and captions in a replay stay text."""
     odd = (*garble.TEXTS, "</script><img src=x onerror=alert(1)>", "--><b>", "]]>", "\u2028", "`${1}`")
     title, *captions = (garble.text(draw, "seat 0, random: 4", odd=odd) for _ in range(3))
     with keeping(where, [repr((title, captions))]):

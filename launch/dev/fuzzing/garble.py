@@ -1,4 +1,4 @@
-"""Hypothesis strategies for input that somebody has damaged, or made in bad faith."""
+"""Hypothesis strategies for damaged or malicious input."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-# Stand for what json.dumps cannot write: they are replaced in its text.
+# Placeholders for values that json.dumps cannot write; they are replaced in its output.
 DEEP, DIGITS, HUGE = "@deep@", "@digits@", "@huge@"
 WRITTEN = {
     DEEP: "[" * 100_000 + "]" * 100_000,
-    DIGITS: "9" * 5000,  # more than Python reads as a number
+    DIGITS: "9" * 5000,  # more digits than Python accepts in a number
     HUGE: '"' + "x" * 3_000_000 + '"',
 }
 TEXTS = (
@@ -30,7 +30,7 @@ FLOATS = (0.5, -0.0, 1e-320, 1e300, 1e308, float("inf"), float("-inf"), float("n
 
 
 def values() -> st.SearchStrategy[Any]:
-    """Any value of JSON, odd ones above all."""
+    """Any JSON value, mostly unusual ones."""
     plain = st.one_of(
         st.none(),
         st.booleans(),
@@ -47,7 +47,7 @@ def values() -> st.SearchStrategy[Any]:
 
 
 def dumps(value: Any) -> bytes:
-    """JSON, with what Python's own writer refuses."""
+    """JSON, including values that Python's own writer refuses."""
     text = json.dumps(value)
     for name, written in WRITTEN.items():
         text = text.replace(f'"{name}"', written)
@@ -55,7 +55,7 @@ def dumps(value: Any) -> bytes:
 
 
 def json_value(draw: Draw, value: Any) -> Any:
-    """The value with one place in it changed: another value, a missing or a new entry."""
+    """The value with one part changed: another value, a missing or a new entry."""
     if isinstance(value, dict | list) and value and draw(st.integers(0, 3)):
         copy: Any = dict(value) if isinstance(value, dict) else list(value)
         place = draw(st.sampled_from(sorted(copy) if isinstance(copy, dict) else range(len(copy))))
@@ -79,7 +79,7 @@ def json_value(draw: Draw, value: Any) -> Any:
 
 
 def text(draw: Draw, given: str, *, odd: Sequence[str] = TEXTS) -> str:
-    """The text with a part cut out, repeated, replaced or put in."""
+    """The text with a part removed, repeated, replaced or inserted."""
     start = draw(st.integers(0, len(given)))
     end = draw(st.integers(start, min(len(given), start + 6)))
     part = given[start:end]
@@ -98,7 +98,7 @@ def text(draw: Draw, given: str, *, odd: Sequence[str] = TEXTS) -> str:
 
 
 def content(draw: Draw, given: bytes) -> bytes:
-    """The bytes of a file with some cut off, changed or put in."""
+    """The bytes of a file with some removed, changed or inserted."""
     what = draw(st.sampled_from(("cut", "flip", "flip", "insert", "empty", "twice", "garbage")))
     place = draw(st.integers(0, max(len(given) - 1, 0)))
     if what == "cut":
@@ -141,7 +141,7 @@ def json_lines(draw: Draw, path: pathlib.Path) -> None:
 
 
 def entry(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
-    """Puts something else in the place of a file or folder; what it was."""
+    """Replaces a file or folder by something else; returns its description."""
     what = draw(
         st.sampled_from(
             ("missing", "folder", "link", "link", "folder_link", "dangling", "loop", "zero", "null", "pipe")

@@ -1,4 +1,4 @@
-"""Run directories that somebody has damaged, or made in bad faith: they are played, exported and resumed."""
+"""Damaged or malicious run directories: they are played, exported and resumed."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from launch.dev.fuzzing import garble
 from launch.dev.fuzzing.contract import PAYLOAD, Broken, Place, keeping
 from launch.dev.fuzzing.garble import Draw
 
-CODE = (("schedule", "evaluate_against"), ("settings", "opponents"), ("settings", "net"))  # settings that may name some
+CODE = (("schedule", "evaluate_against"), ("settings", "opponents"), ("settings", "net"))  # settings that may name code
 ODD_CHECKPOINTS = ("0040", "-1", "9" * 30, "٣", "1e3", "7 ", "5.damaged", ".5.tmp", ".9.tmp", "café", "a,b")
 ODD_RUNS = ("a,b", "a b", "a[b]", "a\\b", "a'b\"c", "-a", "a(b)", "a=b", "*", "é", "x" * 120, "%d", "a:b")
 
 
 @functools.cache
 def good_run() -> pathlib.Path:
-    """A run directory as a short training leaves it, made once in a process."""
+    """The run directory of a short training, made once per process."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-run-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "run"
@@ -63,7 +63,7 @@ def _fields(settings: Any) -> dict[str, Any]:
 
 
 def garbled_run(draw: Draw, where: Place) -> None:
-    """A run that somebody else has made is played, exported, or gone on with."""
+    """Plays, exports or resumes an untrusted run."""
     story: list[str] = []
     path = where.inside / draw(st.sampled_from(("run", "run", "run", *ODD_RUNS)))
     shutil.copytree(good_run(), path, symlinks=True)
@@ -76,7 +76,7 @@ def garbled_run(draw: Draw, where: Place) -> None:
 
 
 def _garble_run(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
-    """Changes something in a run directory; says what."""
+    """Changes something in a run directory; returns a description."""
     files = sorted(filter(_is_plain, path.rglob("*")))
     manifests = sorted(filter(_is_plain, path.glob(f"{runs.CHECKPOINTS}/*/{checkpoint.MANIFEST}")))
     what = draw(st.sampled_from(("config", "config", "log", "manifest", "bytes", "entry", "entry", "name", "payload")))
@@ -113,12 +113,12 @@ def _garble_run(draw: Draw, path: pathlib.Path, outside: pathlib.Path) -> str:
 
 
 def _is_plain(path: pathlib.Path) -> bool:
-    """Whether a path is a file in its own right, which the fuzzer itself may read and write."""
+    """Whether a path is a regular file, which the fuzzer may read and write."""
     return path.is_file() and path.resolve() == path.absolute()
 
 
 def _name_code(draw: Draw, file: pathlib.Path) -> str:
-    """Has a run name code that must not be imported."""
+    """Makes a run name code that must not be imported."""
     section, setting = draw(st.sampled_from(CODE))
     with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
         stored = json.loads(file.read_bytes())
@@ -128,7 +128,7 @@ def _name_code(draw: Draw, file: pathlib.Path) -> str:
 
 
 def _garble_manifest(draw: Draw, file: pathlib.Path, *, reseal: bool) -> str:
-    """Changes a manifest; with its digest made anew, as one who wrote it in bad faith would have."""
+    """Changes a manifest; with `reseal` its checksum is updated, as an attacker would."""
     try:
         stored = json.loads(file.read_text())
         body = garble.json_value(draw, stored["manifest"])
@@ -150,7 +150,7 @@ def _play_run(draw: Draw, path: pathlib.Path) -> None:
 
 
 def _resume_run(draw: Draw, path: pathlib.Path) -> None:
-    """All of launch.train --resume but for the training itself."""
+    """All of launch.train --resume except the training itself."""
 
     def restored(task: training.Task, run: runs.Run) -> Any:
         template = jax.eval_shape(lambda: task.algorithm.init(task.config, task.game, jax.random.key(0)))
@@ -158,8 +158,8 @@ def _resume_run(draw: Draw, path: pathlib.Path) -> None:
         if found is not None:
             _, place = found
             if not isinstance(place["rows"], list) or not isinstance(place["evaluated"], int):
-                raise Broken(f"a place in the loop that is none: {place}")
-        if draw(st.integers(0, 3)) == 0:  # it takes longer than all else
+                raise Broken(f"an invalid place in the loop: {place}")
+        if draw(st.integers(0, 3)) == 0:  # seldom, because it takes longer than all else
             plots.write(run, {})
         report.write(run, task.game, status="fuzzed")
         report.commands(run, task.game)

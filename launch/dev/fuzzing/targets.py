@@ -1,4 +1,4 @@
-"""What the fuzzer tries: functions that draw a case, garble good input and read it, by name."""
+"""Targets of the fuzzer: functions that draw a case, corrupt good input and read it, by name."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _step(text: str) -> Any:
 
 @functools.cache
 def _texts(name: str) -> list[str]:
-    """Positions of one game at random, as texts."""
+    """Texts of random positions of one game."""
     game, step = _step(name)
     state, texts = game.init(), []
     for _ in range(40):
@@ -62,7 +62,7 @@ def _texts(name: str) -> list[str]:
 
 
 def position(draw: Draw, where: Place) -> None:
-    """A position is read: if it is taken, it can be played on from, and written as it was."""
+    """Reads a position: if it is accepted, it can be played from, and written to the same text."""
     name = draw(st.sampled_from(GAMES))
     game, step = _step(name)
     text = draw(st.sampled_from(_texts(name)))
@@ -73,7 +73,7 @@ def position(draw: Draw, where: Place) -> None:
         first = jax.eval_shape(game.init)
         kinds = [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(state)]
         if kinds != [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(first)]:
-            raise Broken("a state of other shapes than the first")
+            raise Broken("a state with other shapes than the first")
         actor, returns, legal, _ = jax.device_get(step(state))
         if not -2 <= actor < game.spec.num_players or bool(legal) != (actor >= 0) or not np.isfinite(returns).all():
             raise Broken(f"actor {actor}, some action legal: {legal}, returns {returns}")
@@ -83,11 +83,11 @@ def position(draw: Draw, where: Place) -> None:
 
 
 def player_text(draw: Draw, where: Place) -> None:
-    """A player is made from its text."""
+    """Makes a player from its text."""
     name = draw(st.sampled_from(("tic_tac_toe", "tic_tac_toe", "pig:target=9")))
     text = draw(st.sampled_from(PLAYERS))
     for _ in range(draw(st.integers(0, 2))):
-        # Code of the user's own is the command line's to name: not part of this.
+        # The user's own code may be named on the command line: not part of this target.
         text = garble.text(draw, text, odd=[odd for odd in garble.TEXTS if ":" not in odd])
     if ":" in text:
         return
@@ -98,7 +98,7 @@ def player_text(draw: Draw, where: Place) -> None:
 
 
 def game_text(draw: Draw, where: Place) -> None:
-    """A game is made from its text, and is the same from the text that describes it."""
+    """Makes a game from its text, and compares it with the game made from its description."""
     text = draw(
         st.sampled_from((*GAMES, "jumper:size=6,density=0.3", "ludo", "kalah", "ataxx", "connect_four:rows=12"))
     )
@@ -114,7 +114,7 @@ LEARNERS = {"td_lambda": "tic_tac_toe", "dqn": "tic_tac_toe", "q_table": "pig:ta
 
 
 def settings(draw: Draw, where: Place) -> None:
-    """Settings of a training are checked: what passes fits into the memory that there is."""
+    """Checks the settings of a training: those that pass must fit into memory."""
     name = draw(st.sampled_from(sorted(LEARNERS)))
     algorithm, game = registry.algorithm(name), registry.make(LEARNERS[name])
     flags = {option.name: option for option in options.of_dataclass(algorithm.Config)}
@@ -124,7 +124,7 @@ def settings(draw: Draw, where: Place) -> None:
             learning = algorithm.Config(
                 **{flag: options.convert(text, flags[flag].type) for flag, text in given.items()}
             )
-        except ValueError:  # which the command line tells in its own words
+        except ValueError:  # reported by the command line
             return
         algorithm.check(learning, game)
         task = training.Task(algorithm, learning, game, (), _nobody, training.Schedule(), 0)
@@ -132,11 +132,11 @@ def settings(draw: Draw, where: Place) -> None:
 
 
 def _flag(draw: Draw, option: options.Option) -> str:
-    """A text for a flag: its default garbled, or a number or word at the edge."""
+    """A text for a flag: its corrupted default, or an extreme number or word."""
     default = options.format_options({"": option.default})[1:]
     odd = [*map(str, (*garble.NUMBERS, *garble.FLOATS)), "1+0", "1000000+1000000", "none", "true"]
     text = draw(st.sampled_from(odd)) if draw(st.integers(0, 3)) else garble.text(draw, default)
-    return text if ":" not in text else default  # code is the command line's to name
+    return text if ":" not in text else default  # code may be named on the command line
 
 
 def _nobody(player: Player, **_: Any) -> list[training.Strength]:

@@ -19,7 +19,7 @@ from games.tic_tac_toe import TicTacToe
 
 def test_tic_tac_toe_is_counted_and_linked():
     game = TicTacToe()
-    graph = state_graph.reach(game)
+    graph = state_graph.build(game)
     assert len(graph.rows) == 5478
     assert (graph.actor == TERMINAL).sum() == 958
     assert [(graph.returns[:, 0] == result).sum() for result in (1, -1)] == [626, 316]
@@ -35,18 +35,18 @@ def test_tic_tac_toe_is_counted_and_linked():
 
 
 def test_chance_is_exact_and_dead_outcomes_are_left_out():
-    graph = state_graph.reach(Pig(target=3))
+    graph = state_graph.build(Pig(target=3))
     rolls = graph.chance[graph.actor == -1]
     assert rolls == pytest.approx(np.full(rolls.shape, 1 / 6), abs=1e-15)
-    assert len(state_graph.reach(Coin(heads=1.0)).rows) == 2
-    assert len(state_graph.reach(Coin(heads=0.5)).rows) == 2  # tails leads back to the toss
-    assert state_graph.reach(Coin(heads=0.5)).child[0].tolist() == [1, 0]
-    assert len(state_graph.reach(Coin(heads=0.5, delay=3)).rows) == 6
+    assert len(state_graph.build(Coin(heads=1.0)).rows) == 2
+    assert len(state_graph.build(Coin(heads=0.5)).rows) == 2  # tails leads back to the toss
+    assert state_graph.build(Coin(heads=0.5)).child[0].tolist() == [1, 0]
+    assert len(state_graph.build(Coin(heads=0.5, delay=3)).rows) == 6
 
 
 def test_every_state_is_found_and_no_other():
     game = Pig(target=8)
-    graph = state_graph.reach(game)
+    graph = state_graph.build(game)
     lookup = state_graph.make_lookup(graph.rows)
     batch = jax.vmap(lambda row: state_graph.unpack(game, row))(graph.rows)
     found = jax.jit(jax.vmap(lambda state: state_graph.find(lookup, state)))(batch)
@@ -88,11 +88,11 @@ def test_a_salt_under_which_two_states_collide_is_not_kept(monkeypatch):
 
 def test_too_many_states_are_refused():
     with pytest.raises(UserError, match=r"tic_tac_toe has more than 1,000 states, the most that can be solved"):
-        state_graph.reach(TicTacToe(), limit=1000)
-    assert len(state_graph.reach(TicTacToe(), limit=5478).rows) == 5478
+        state_graph.build(TicTacToe(), limit=1000)
+    assert len(state_graph.build(TicTacToe(), limit=5478).rows) == 5478
 
 
 def test_large_tables_are_refused_before_the_limit(monkeypatch):
     monkeypatch.setattr(state_graph, "MAX_BYTES", 50_000)  # a row of pig for two takes 145 bytes in all tables
     with pytest.raises(UserError, match=r"pig has more than 3\d\d states"):
-        state_graph.reach(Pig())
+        state_graph.build(Pig())

@@ -83,11 +83,11 @@ def test_the_prior_is_the_derivative_of_half_the_log_determinant():
     strengths = np.array([0.3, -0.1, 0.4, -0.6])
 
     def half_log_determinant(strengths):
-        information = ratings._laplacian(model.look(strengths).information)
+        information = ratings._laplacian(model.derivatives(strengths).information)
         return 0.5 * np.linalg.slogdet(information[1:, 1:])[1]  # the mean is free: any minor will do
 
-    wins = model.prior(strengths, ratings._inverse(model.look(strengths).information))
-    expected = wins.sum(axis=1)[:, None] * model.chances(strengths)[0]
+    wins = model.prior(strengths, ratings._inverse(model.derivatives(strengths).information))
+    expected = wins.sum(axis=1)[:, None] * model.probabilities(strengths)[0]
     found = np.bincount(model.entrants.ravel(), (wins - expected).ravel(), minlength=5)[:4]
     steps = 1e-5 * np.eye(4)
     wanted = [(half_log_determinant(strengths + s) - half_log_determinant(strengths - s)) / 2e-5 for s in steps]

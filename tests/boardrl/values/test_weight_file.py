@@ -32,7 +32,7 @@ def test_by_the_name_that_the_game_gives(tmp_path: pathlib.Path, monkeypatch: py
     monkeypatch.setattr(Jumper, "weight_files", {"mine": tmp_path / "w.json"})
     weight_file.save(tmp_path / "w.json", STORED)
     assert weight_file.load("mine", GAME) == STORED
-    with pytest.raises(UserError, match="learned=other is not a file of weights; jumper brings mine"):
+    with pytest.raises(UserError, match="learned=other is not a file of weights; jumper has mine"):
         weight_file.load("other", GAME)
 
 

@@ -113,10 +113,10 @@ def test_wrong_input_is_one_sentence_and_asks_again(capsys: pytest.CaptureFixtur
     lines = capsys.readouterr().out.splitlines()
     for sentence in (
         "type the number of a move, or help",
-        "9 is no legal move here; type one of the numbers shown, or moves for all of them",
+        "9 is not a legal move here; type one of the numbers shown, or moves for all of them",
         "'four' is neither a move nor a command; type the number of a move, or help",
         "'hlep' is neither a move nor a command (did you mean 'help'?); type the number of a move, or help",
-        "4 is no legal move here; type one of the numbers shown, or moves for all of them",
+        "4 is not a legal move here; type one of the numbers shown, or moves for all of them",
         "'-1' is neither a move nor a command; type the number of a move, or help",
     ):
         assert lines.count(sentence) == 1
@@ -132,7 +132,7 @@ def test_a_hint_names_the_winning_move_and_changes_nothing(
     out = capsys.readouterr().out
     name = hint or human.default_hinter(play.registry.make(TTT))
     assert f"{name} would play 2\n" in out
-    assert f"asks what {name} would do" in out
+    assert f"shows what {name} would play" in out
     assert len(found) == 5
 
 
@@ -156,7 +156,7 @@ def test_words_for_moves() -> None:
     assert human.find("7", moves) == 7  # numbers come first
     assert human.find("7", {5: "7"}) == 5
     assert human.entries(moves) == [" 3  Knight takes e5", "12  pass", "20  pass", " 5  7", " 7"]
-    with pytest.raises(UserError, match="'pass' stands for the moves 12, 20; type one of these numbers"):
+    with pytest.raises(UserError, match="'pass' matches the moves 12, 20; type one of these numbers"):
         human.find("pass", moves)
     with pytest.raises(UserError, match=r"\(did you mean 'Knight takes e5'\?\)"):
         human.find("Knight takes e4", moves)

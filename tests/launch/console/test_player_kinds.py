@@ -28,13 +28,13 @@ def test_the_library_and_other_processes_find_searchers_and_refuse_humans():
     match = arena.match(game, ["negascout(depth=2,kilobytes=64)", "random"], num_games=4, seed=0, processes=1)
     assert match.players[0].name == "negascout(depth=2,kilobytes=64)"
     assert match.players[0].losses == 0
-    with pytest.raises(UserError, match=r"a human plays in launch.play alone"):
+    with pytest.raises(UserError, match=r"a human can play only in launch.play"):
         players.make("human", game)
 
 
 def test_an_install_that_is_older_than_the_code_is_said(monkeypatch):
     monkeypatch.setattr(named_players.entry_points, "of", lambda group: [])
-    with pytest.raises(UserError, match=r"run pip install -e . once more"):
+    with pytest.raises(UserError, match=r"run pip install -e . again"):
         named_players.make("random", Pig())
 
 

@@ -24,13 +24,13 @@ class Careless(TicTacToe):
     [("X", "KeyError: 'X'"), ("1 x", "ValueError: invalid literal for int() with base 10: 'x'")],
 )
 def test_an_error_of_a_user_s_game_is_one_sentence(text, reason):
-    sentence = f"{text!r} is no position of tic_tac_toe ({reason}); expected one like '... ... ... 0'"
+    sentence = f"{text!r} is not a position of tic_tac_toe ({reason}); expected one like '... ... ... 0'"
     with pytest.raises(UserError, match=re.escape(sentence)):
         positions.parse(Careless(), text)
 
 
 def test_long_texts_are_cut():
-    with pytest.raises(UserError, match=r"^'1 1 1.*…' is no position") as caught:
+    with pytest.raises(UserError, match=r"^'1 1 1.*…' is not a position") as caught:
         positions.parse(Careless(), "1 " * 500 + "x")
     assert len(str(caught.value)) < 300
 
@@ -56,7 +56,7 @@ def test_commands_say_it(monkeypatch, capsys, tmp_path, command):
     with pytest.raises(SystemExit) as stop:
         cli.run(command.main, settings, more=more, argv=["command", f"--position={position}"])
     assert stop.value.code == 2
-    assert capsys.readouterr().err.startswith("error: 'X' is no position of tic_tac_toe (KeyError: 'X'); ")
+    assert capsys.readouterr().err.startswith("error: 'X' is not a position of tic_tac_toe (KeyError: 'X'); ")
 
 
 @pytest.mark.parametrize(("flags", "noted"), [([], True), (["--depth=2"], False), (["--game_ms=9"], True)])
@@ -65,4 +65,7 @@ def test_a_search_without_a_limit_is_noted(capsys, flags, noted):
     with pytest.raises(SystemExit) as stop:
         cli.run(analyse.main, analyse.Config, more=analyse.options_of, argv=["analyse", *flags])
     assert stop.value.code == 0
-    assert capsys.readouterr().err.startswith("note: no --ms, --nodes or --depth is given: the search goes on") == noted
+    assert (
+        capsys.readouterr().err.startswith("note: no --ms, --nodes or --depth is given: the search runs to the end")
+        == noted
+    )

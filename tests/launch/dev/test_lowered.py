@@ -24,8 +24,8 @@ def test_it_prints_code_that_cites_the_rules_and_the_time_of_a_call(capsys: pyte
     ("game", "function", "message"),
     [
         ("", "legal", "no game is given"),
-        ("tic_tac_toe", "jump", "--function=jump is not compiled for games; expected one of actor, legal"),
-        ("tic_tac_toe", "features", "tic_tac_toe does not offer 'features'"),
+        ("tic_tac_toe", "jump", "--function=jump is not a compiled function of games; expected one of actor, legal"),
+        ("tic_tac_toe", "features", "tic_tac_toe has no 'features'"),
     ],
 )
 def test_what_there_is_no_code_for_is_refused(game: str, function: str, message: str) -> None:

@@ -63,7 +63,7 @@ def test_a_budget_that_is_not_kept_is_an_exit_code(
 
 def test_a_player_without_a_limit_of_time_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--game=tic_tac_toe", "--player=minimax(depth=2)") == 2
-    assert "has no time to keep to" in capsys.readouterr().err
+    assert "has no time limit" in capsys.readouterr().err
 
 
 def test_more_busy_processes_than_fit_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

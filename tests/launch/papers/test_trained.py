@@ -47,7 +47,7 @@ def test_what_was_stopped_goes_on(path, tmp_path, monkeypatch):
 def test_a_run_of_other_settings_is_refused(path, tmp_path, monkeypatch):
     """As it happens when a preset has changed since: its figures are not those of the settings of today."""
     monkeypatch.setattr(trained, "FOLDER", path.parent)
-    sentence = rf"'{path}' was trained with hidden=4, where it is hidden=5 now; move it"
+    sentence = rf"'{path}' was trained with hidden=4, but it is now hidden=5; move it"
     with pytest.raises(UserError, match=sentence):
         trained.run("figure", 3, FLAGS | {"hidden": 5})
     with pytest.raises(UserError, match="trained with learning_rate="):
