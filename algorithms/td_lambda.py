@@ -19,6 +19,7 @@ from jax import Array
 from algorithms.learning import experience, optimizers, threads
 from algorithms.learning.returns import Targets, Trail, Window, lambda_returns
 from algorithms.learning.traces import Loss, backward_gradient
+from boardrl import optional
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, one_hot, select
@@ -145,7 +146,7 @@ def check(config: Config, game: Game[Any]) -> None:
         raise UserError(f"--thin={config.thin} does not divide --window={config.window}: expected 1 or a divisor")
     if config.thin > 1 and config.view == "backward":
         raise UserError(f"--thin={config.thin} needs --view=forward, as eligibility traces take every turn")
-    known = getattr(game, "encodings", {})
+    known = optional.encodings(game)
     if config.encoding and config.encoding not in known:
         raise UserError(
             f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"

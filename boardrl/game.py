@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from boardrl import optional
 
 CHANCE = -1  # the actor where the dice decide
 TERMINAL = -2  # the actor where the game is over
@@ -55,39 +57,8 @@ class Game(Protocol[State]):
     A game is a frozen dataclass whose fields are its options, so that two games with the same options are
     equal and share compiled code. Every function takes one state, not a batch; callers use `jax.vmap`.
 
-    A game may offer more, each asked for by name:
-        strategies      {name: f(game, state, **options) -> [A] logits}, players for the command line
-        values          {name: f(game, state, player) -> [P] values as that player sees the state, at chance nodes
-                        too}, for the player `greedy`
-        encodings       {name: f(game, state, player) -> array}, other ways to observe a position
-        action_encodings  {name: f(game, state) -> [A, ...]}, what each action of the player to act would do
-        events          {name: f(game, before, after, player) -> [] float32}, how often something befell the player in
-                        one step from `before` to `after`, of anybody or of the dice, for algorithms.learning.rewards
-        event_causes    {name: "own" or "decisions"}, for events that only the player's own decisions bring, or those
-                        of all players but never the dice, so that they need not be looked for elsewhere
-        defaults        {algorithm: {field: value}}, settings that suit this game, on top of a `preset` if they name one
-        printed         {opponent: {whose: share}}, win rates of papers' learned players to hold a new one against
-        observe_sparsely  f(state, player) -> ([K] int32, [K] float32), the entries of the flat `observe` that may not
-                        be 0 and what they add up to, for nets to read in a fraction of the time
-        settle, act     f(state, move) -> state, what `step` does at chance nodes and at decisions, where it is
-                        cheaper to be told which it is; elsewhere they may return anything
-        lanes_last      True where many games are stepped faster with the games along the last axis of each array, as
-                        rules that are all arithmetic on small arrays are (measure: others can be far slower)
-        features, feature_names   f(state, player) -> [F] float32, what a linear evaluation weighs
-        feature_sets    {name: boardrl.values.linear.FeatureSet}, others than those
-        weight_files    {name: path}, weights of features that the game brings along (boardrl.values.weight_file)
-        named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
-        host            f() -> boardrl.host.Handwritten, a faster host facet than the lowered one, or None
-        tried_first     f(state) -> some of [A] bool: actions that searches try before the others, all else being
-                        equal; those of the first mask first
-        rotate          f(state) -> state, the same position with seat p's part given to seat p + 1
-        to_text, from_text   f(state) -> str and back
-        turn_to_text    f(state, actions) -> str, a turn's actions in the game's notation; perft then counts turns
-        feature_weights   of the features, to begin with
-        symmetric       f(state, number) -> state, a mirror image of the same worth, number 0 being the state itself
-        num_symmetries  how many there are
-        move_text       f(state, move) -> str, an action or an outcome in words, for replays and for humans to choose by
-        draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
+    A game may offer more (scripted players, encodings, features, text, pictures): `boardrl.optional` has a small
+    Protocol for each such member.
     """
 
     @property
@@ -115,14 +86,22 @@ class Game(Protocol[State]):
         """[*obs_shape] float32 in [-1, 1]: the state as `player` sees it, at chance nodes too."""
 
 
+class Deterministic:
+    """Mixin for games without chance, which then need no `chance` of their own (`num_outcomes` is 0)."""
+
+    def chance(self, state: Any) -> Array:
+        """[0] float32: there are no outcomes."""
+        return jnp.zeros(0, jnp.float32)
+
+
 def acting(game: Game[State]) -> Callable[[State, Array], State]:
     """What `step` does at decisions: the game's own `act`, where it has one."""
-    return getattr(game, "act", game.step)
+    return optional.act(game) or game.step
 
 
 def settling(game: Game[State]) -> Callable[[State, Array], State]:
     """What `step` does at chance nodes: the game's own `settle`, where it has one."""
-    return getattr(game, "settle", game.step)
+    return optional.settle(game) or game.step
 
 
 def select(condition: Array, yes: State, no: State) -> State:

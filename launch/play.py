@@ -20,7 +20,7 @@ import jax
 import rich.console
 import rich.text
 
-from boardrl import drawing, options, registry
+from boardrl import drawing, optional, options, registry
 from boardrl.config import setting
 from boardrl.drawing import Frame, state_text
 from boardrl.errors import UserError
@@ -94,8 +94,8 @@ class Stage:
 
     def show(self, state: Any) -> None:
         """The board, as well as the game can show it."""
-        if hasattr(self.game, "show"):
-            self.console.print(self.game.show(state))
+        if (show := optional.show(self.game)) is not None:
+            self.console.print(show(state))
         else:
             self.say(state_text.position(self.game, state))
 

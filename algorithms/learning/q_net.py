@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import registry
+from boardrl import optional, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play.policy import afterstates
@@ -50,7 +50,7 @@ class QNet:
     @property
     def by_action(self) -> bool:
         """Whether the net is shown every action by itself."""
-        return self.inputs == AFTERSTATE or self.inputs in getattr(self.game, "action_encodings", {})
+        return self.inputs == AFTERSTATE or self.inputs in optional.action_encodings(self.game)
 
     @property
     def num_outputs(self) -> int:
@@ -77,7 +77,7 @@ class QNet:
             after = jax.lax.optimization_barrier(afterstates(game, state))
             return jax.vmap(self._state_net.inputs, (0, None))(after, player)
         if self.by_action:
-            rows = game.action_encodings[self.inputs](game, state)  # type: ignore[attr-defined]
+            rows = optional.action_encodings(game)[self.inputs](game, state)
             return rows.reshape(rows.shape[0], -1).astype(jnp.float32)
         return self._state_net.inputs(state, player)
 
@@ -105,11 +105,11 @@ class QNet:
 
     def _shaped(self, inputs: Array | Sparse) -> Array | Sparse:
         """The inputs of one state or action as the module is shown them."""
-        if self.inputs not in getattr(self.game, "action_encodings", {}):
+        if self.inputs not in optional.action_encodings(self.game):
             return self._state_net.shaped(inputs)
         if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
             return inputs
-        rows = jax.eval_shape(lambda: self.game.action_encodings[self.inputs](self.game, self.game.init()))  # type: ignore[attr-defined]
+        rows = jax.eval_shape(lambda: optional.action_encodings(self.game)[self.inputs](self.game, self.game.init()))
         return inputs.reshape(rows.shape[1:])
 
     @property
@@ -133,4 +133,4 @@ class GreedyQ:
 
 def known_inputs(game: Game[Any]) -> list[str]:
     """What a net can be shown of a game."""
-    return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
+    return [OBSERVE, AFTERSTATE, *optional.encodings(game), *optional.action_encodings(game)]

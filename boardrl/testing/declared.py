@@ -14,14 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import entry_points, options, registry
-from boardrl.errors import UserError
+from boardrl import entry_points, optional, options, registry
+from boardrl.errors import UserError, closest
 from boardrl.game import Game, Spec
 from boardrl.testing.features import features_as_declared
-from boardrl.testing.node import difference, look, rotation, strategies, type_difference, type_text
+from boardrl.testing.node import difference, look, type_difference, type_text
 from boardrl.testing.report import Broken, one_line
 
 EAGER_STEPS = 6  # moves that are made twice, one operation after the other
+NEARLY = 0.75  # similarity of two names from which one may be a slip of the other: strategy and strategies
 PROTOCOL = ("init", "actor", "legal", "chance", "step", "returns", "observe")
 
 
@@ -80,10 +81,25 @@ def members_run(game: Game[Any]) -> None:
     missing = [name for name in PROTOCOL if not callable(getattr(game, name, None))]
     if missing:
         raise Broken(f"it has no {' and no '.join(missing)}")
-    if callable(getattr(game, "to_text", None)) != callable(getattr(game, "from_text", None)):
+    if (optional.to_text(game) is None) != (optional.from_text(game) is None):
         raise Broken("it has one of to_text and from_text; expected both or neither")
     for name, member in {"init": Member(game.init, ()), **members(game)}.items():
         _call(f"{name} raised", member.function, *member.arguments)
+
+
+def near_misses(game: Game[Any]) -> tuple[str, ...]:
+    """A sentence for each public member that is nearly called like an optional one, and so is never used."""
+    fields = [field.name for field in dataclasses.fields(game)] if dataclasses.is_dataclass(game) else []
+    known = {"spec", *PROTOCOL, *optional.MEMBERS, *fields}
+    found = []
+    for name in dir(type(game)):
+        near = closest(name, optional.MEMBERS, cutoff=NEARLY)
+        if name not in known and not name.startswith("_") and near is not None and not hasattr(game, near):
+            found.append(
+                f"{type(game).__name__}.{name} is nearly called {near}, an optional member for "
+                f"{optional.MEMBERS[near]} that the game does not have; rename it if that was meant"
+            )
+    return tuple(found)
 
 
 def members_trace_under_jit(game: Game[Any]) -> None:
@@ -165,13 +181,12 @@ def members(game: Game[Any]) -> dict[str, Member]:
         "returns": Member(game.returns, (state,), "float32", (spec.num_players,)),
         "observe": Member(game.observe, (state, zero), "float32", spec.obs_shape),
     }
-    rotate = rotation(game)
-    if rotate is not None:
+    if (rotate := optional.rotate(game)) is not None:
         table["rotate"] = Member(rotate, (state,), keeps_state=True)
-    for name, script in strategies(game).items():
+    for name, script in optional.strategies(game).items():
         bound = _bind(script, game)
         table[f"strategy {name!r}"] = Member(bound, (state,), "float32", (spec.num_actions,))
-    for name, event in getattr(game, "events", {}).items():
+    for name, event in optional.events(game).items():
         table[f"event {name!r}"] = Member(_bind(event, game), (state, state, zero), "float32", ())
     return table
 

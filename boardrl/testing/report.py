@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from boardrl import registry
+from boardrl import optional, registry
 from boardrl.game import Game
 
 SHOWN = 24  # entries of a list in a message, half of them from its end; `Failure.moves` has all moves
@@ -92,12 +93,12 @@ def game_text(game: Game[Any]) -> str:
 
 def state_text(game: Game[Any], state: Any) -> str:
     """A state in the game's own text if it has one, else its leaves."""
-    try:
-        return repr(game.to_text(jax.tree.map(jax.numpy.asarray, state)))  # type: ignore[attr-defined]
-    except Exception:
-        leaves = jax.tree_util.tree_leaves_with_path(state)
-        shown = (f"{jax.tree_util.keystr(path) or 'state'}={array_text(leaf)}" for path, leaf in leaves)
-        return ", ".join(shown)
+    if (to_text := optional.to_text(game)) is not None:
+        with contextlib.suppress(Exception):  # of a game that is broken
+            return repr(to_text(jax.tree.map(jax.numpy.asarray, state)))
+    leaves = jax.tree_util.tree_leaves_with_path(state)
+    shown = (f"{jax.tree_util.keystr(path) or 'state'}={array_text(leaf)}" for path, leaf in leaves)
+    return ", ".join(shown)
 
 
 def list_text(values: Sequence[Any]) -> str:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import optional
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
 from boardrl.testing.report import name_of
@@ -78,11 +79,11 @@ def observation_bounded(game: Game[Any], node: Node) -> Verdict:
 
 def sparse_observation_is_the_observation(game: Game[Any], node: Node) -> Verdict:
     """What `observe_sparsely` gives, where a game offers it, adds up to `observe` for every player."""
-    if not hasattr(game, "observe_sparsely"):
+    if (sparsely := optional.observe_sparsely(game)) is None:
         return Verdict(False, True)
 
     def written_out(player: Array) -> Array:
-        return nets.Sparse(*game.observe_sparsely(node.state, player)).dense(node.observations[0].size)
+        return nets.Sparse(*sparsely(node.state, player)).dense(node.observations[0].size)
 
     seen = jax.vmap(written_out)(jnp.arange(game.spec.num_players))
     return Verdict(True, close(seen, node.observations.reshape(seen.shape)))
@@ -90,16 +91,16 @@ def sparse_observation_is_the_observation(game: Game[Any], node: Node) -> Verdic
 
 def act_is_step(game: Game[Any], node: Node) -> Verdict:
     """At a decision `act`, where a game offers it, does what `step` does."""
-    if not hasattr(game, "act"):
+    if (act := optional.act(game)) is None:
         return Verdict(False, True)
-    return Verdict(node.actor >= 0, same(game.act(node.state, node.move), node.after))
+    return Verdict(node.actor >= 0, same(act(node.state, node.move), node.after))
 
 
 def settle_is_step(game: Game[Any], node: Node) -> Verdict:
     """At a chance node `settle`, where a game offers it, does what `step` does."""
-    if not hasattr(game, "settle"):
+    if (settle := optional.settle(game)) is None:
         return Verdict(False, True)
-    return Verdict(node.actor == CHANCE, same(game.settle(node.state, node.move), node.after))
+    return Verdict(node.actor == CHANCE, same(settle(node.state, node.move), node.after))
 
 
 def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:

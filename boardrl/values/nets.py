@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import optional
 from boardrl.game import Game, Spec, one_hot
 from boardrl.values.return_scale import Scale
 
@@ -84,9 +85,9 @@ class ValueNet:
 
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
         """[I] what the net is shown, as a Sparse where the game gives one and the net takes it."""
-        sparse = isinstance(self.module, MLP) and hasattr(self.game, "observe_sparsely")
-        if sparse and not self.encoding and not self._told_its_seat:
-            return Sparse(*self.game.observe_sparsely(state, player))  # type: ignore[attr-defined]
+        sparsely = optional.observe_sparsely(self.game) if isinstance(self.module, MLP) else None
+        if sparsely is not None and not self.encoding and not self._told_its_seat:
+            return Sparse(*sparsely(state, player))
         seen = self._observe(state, player).ravel().astype(jnp.float32)
         if not self._told_its_seat:
             return seen
@@ -131,7 +132,7 @@ class ValueNet:
 
     @property
     def _told_its_seat(self) -> bool:
-        return not self.fixed_seats and getattr(self.game, "rotate", None) is None
+        return not self.fixed_seats and optional.rotate(self.game) is None
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -139,7 +140,7 @@ class ValueNet:
 
     def _observe(self, state: Any, player: Array) -> Array:
         if self.encoding:
-            return self.game.encodings[self.encoding](self.game, state, player)  # type: ignore[attr-defined]
+            return optional.encodings(self.game)[self.encoding](self.game, state, player)
         return self.game.observe(state, player)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import rich.console
 import rich.text
 
+from boardrl import optional
 from boardrl.drawing import state_text
 from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
@@ -158,7 +159,7 @@ def columns(texts: Sequence[str], width: int, most: int | None) -> list[str]:
 
 def default_hinter(game: Game[Any]) -> str:
     """A searcher that fits the game."""
-    blind = "mcts" in searchers.KINDS and not getattr(game, "feature_weights", ())
+    blind = "mcts" in searchers.KINDS and not optional.feature_weights(game)
     for name in (*(["mcts"] if blind else []), "negascout", "expectimax"):
         try:
             searchers.find(name).refuse(name, game)

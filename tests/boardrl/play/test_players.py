@@ -212,7 +212,8 @@ def test_runs_are_recognised_by_their_path(tmp_path, monkeypatch):
         (
             "hodl",
             PIG,
-            "unknown player 'hodl' (did you mean 'hold'?); pig knows random, perfect, hold, runs/NAME, human (in launch.play), mini",
+            "unknown player 'hodl' (did you mean 'hold'?); pig knows random, perfect, hold, runs/NAME, "
+            "human (in launch.play), mini",
         ),
         ("zzz", TTT, "unknown player 'zzz'; tic_tac_toe knows random, perfect, greedy, runs/NAME, "),
         ("", TTT, "unknown player ''; tic_tac_toe knows"),
