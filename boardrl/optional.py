@@ -13,7 +13,6 @@ same name in this module, which gives an empty table, a default or None for a ga
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar
@@ -241,7 +240,6 @@ GROUPS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-@functools.cache
 def member_of(protocol: type) -> str:
     """The name of the one member that a Protocol of this module describes."""
     (name,) = (name for name in vars(protocol) if not name.startswith("_"))

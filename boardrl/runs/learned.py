@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import pathlib
 
 from boardrl import registry
@@ -11,9 +12,9 @@ from boardrl.play.players import Makers
 from boardrl.runs import run_directory
 
 
-def load_run(path: pathlib.Path) -> run_directory.Learned:
+def load_run(path: str | os.PathLike[str]) -> run_directory.Learned:
     """What was learned in a run directory, or up to a checkpoint in it."""
-    return run_directory.load_policy(path, registry.algorithm)
+    return run_directory.load_policy(pathlib.Path(path), registry.algorithm)
 
 
 # Registered in the entry point group `boardrl.players`, by how the kind is written in lists of known players.

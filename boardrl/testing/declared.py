@@ -89,8 +89,9 @@ def members_run(game: Game[Any]) -> None:
 
 def near_misses(game: Game[Any]) -> tuple[str, ...]:
     """A sentence for each public member that is nearly called like an optional one, and so is never used."""
-    fields = [field.name for field in dataclasses.fields(game)] if dataclasses.is_dataclass(game) else []
-    known = {"spec", *PROTOCOL, *optional.MEMBERS, *fields}
+    known = {"spec", *PROTOCOL, *optional.MEMBERS}
+    if dataclasses.is_dataclass(game):
+        known |= {field.name for field in dataclasses.fields(game)}
     found = []
     for name in dir(type(game)):
         near = closest(name, optional.MEMBERS, cutoff=NEARLY)
