@@ -257,8 +257,8 @@ MEMBERS: Mapping[str, str] = {
 
 
 def offers(game: object, protocol: type[Offer]) -> TypeGuard[Offer]:
-    """Whether a game has the member of a Protocol; an attribute found by `__getattr__` counts."""
-    return hasattr(game, member_of(protocol))
+    """Whether a game has the member of a Protocol; one that is None, as a subclass may set it, does not count."""
+    return getattr(game, member_of(protocol), None) is not None
 
 
 def strategies(game: Game[Any]) -> Mapping[str, Strategy]:
