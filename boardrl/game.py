@@ -106,7 +106,8 @@ def settling(game: Game[State]) -> Callable[[State, Array], State]:
 
 def select(condition: Array, yes: State, no: State) -> State:
     """One of two states: a scalar condition picks every leaf."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+    picked: State = jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+    return picked
 
 
 def one_hot(index: Array, size: int) -> Array:

@@ -243,7 +243,8 @@ def _outcome(players: Sequence[Player], result: host_match.Result) -> str:
     names = [f"seat {seat} ({players[seat].name})" for seat in best]
     words = f"{names[0]} wins" if len(best) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share the best result"
     returns = ", ".join(f"{value:.2g}" for value in result.returns)
-    return f"{words}; returns {returns}" + "; cut at the game's most steps, scored as it stands" * result.cut
+    cut = "; cut at the game's most steps, scored as it stands" if result.cut else ""
+    return f"{words}; returns {returns}{cut}"
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
 
 
 @numba.njit(cache=True, nogil=True)
-def _components(child):
+def _components(child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All states with those of one strongly connected component together, children's components first.
 
     Tarjan 1972, with a stack of its own in place of recursion. Returns the [N] order and where each ends in it.
@@ -165,7 +165,16 @@ def _components(child):
 
 
 @numba.njit(cache=True, nogil=True)
-def _settle(values, actor, child, chance, order, ends, component, sweeps):
+def _settle(
+    values: np.ndarray,
+    actor: np.ndarray,
+    child: np.ndarray,
+    chance: np.ndarray,
+    order: np.ndarray,
+    ends: np.ndarray,
+    component: int,
+    sweeps: int,
+) -> tuple[int, int]:
     """Sweeps one component after another until a fair amount of work is done.
 
     Returns the component to go on with and how many sweeps it has had, MAX_SWEEPS if it will not settle.
@@ -187,7 +196,7 @@ def _settle(values, actor, child, chance, order, ends, component, sweeps):
 
 
 @numba.njit(cache=True, nogil=True)
-def _update(values, actor, child, chance, n):
+def _update(values: np.ndarray, actor: int, child: np.ndarray, chance: np.ndarray, n: int) -> float:
     """Sets v(s) from the newest values of what follows; returns by how much it moved.
 
     v(s) = Σ p v(s') at a chance node. At a decision v is that of the action with the largest v_actor(s'), and
@@ -225,7 +234,7 @@ def _update(values, actor, child, chance, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def _optimal(values, actor, child, num_actions):
+def _optimal(values: np.ndarray, actor: np.ndarray, child: np.ndarray, num_actions: int) -> np.ndarray:
     """[N, A] bool: the actions that nothing beats, at decisions."""
     optimal = np.zeros((len(actor), num_actions), np.bool_)
     for n in range(len(actor)):

@@ -107,7 +107,9 @@ def _expand(game: Game[Any], rows: Array, salt: Array) -> _Expanded:
 
 
 @numba.njit(cache=True, nogil=True)
-def _intern(slots, rows, known, new, hashes, found):
+def _intern(
+    slots: np.ndarray, rows: np.ndarray, known: int, new: np.ndarray, hashes: np.ndarray, found: np.ndarray
+) -> int:
     """Gives each new row its number, the old one if it was met before; returns how many are known by then.
 
     `slots` is an open-addressing table of row numbers. One more than the limit means that they do not fit.

@@ -50,15 +50,17 @@ def spec_is_sane(game: Game[Any]) -> None:
 
 def game_is_a_value(game: Game[Any]) -> None:
     """A game is a frozen dataclass that equals its copy and the game made from its description."""
-    if not dataclasses.is_dataclass(game):
+    made = getattr(type(game), "__dataclass_params__", None)
+    if made is None:
         raise Broken(f"{type(game).__name__} is no dataclass; compiled code is found again by a game's options")
-    if not type(game).__dataclass_params__.frozen:
+    if not made.frozen:
         raise Broken(f"{type(game).__name__} is a dataclass that is not frozen; write @dataclass(frozen=True)")
     try:
         number = hash(game)
     except TypeError as error:
         raise Broken(f"hash(game) raised {one_line(error)}") from error
-    twins = {"copy.copy(game)": copy.copy(game), "dataclasses.replace(game)": dataclasses.replace(game)}
+    same: Any = game  # a dataclass, as was just seen
+    twins = {"copy.copy(game)": copy.copy(game), "dataclasses.replace(game)": dataclasses.replace(same)}
     try:
         text = registry.describe(game)
         given = options.parse(text.partition(":")[2], options.of_dataclass(type(game)), text)
@@ -71,7 +73,7 @@ def game_is_a_value(game: Game[Any]) -> None:
         if hash(twin) != number:
             raise Broken(f"{name} has another hash than the game; two games with the same options must have one")
     place = f"{type(game).__module__}:{type(game).__qualname__}"
-    names = {point.name for point in entry_points.of(registry.GROUP) if point.value == place}
+    names = {point.name for point in entry_points.of(registry.GAMES.name) if point.value == place}
     if names and game.spec.name not in names:
         raise Broken(f"it is registered as {' and '.join(sorted(names))} but spec.name is {game.spec.name!r}")
 
@@ -89,9 +91,8 @@ def members_run(game: Game[Any]) -> None:
 
 def near_misses(game: Game[Any]) -> tuple[str, ...]:
     """A sentence for each public member that is nearly called like an optional one, and so is never used."""
-    known = {"spec", *PROTOCOL, *optional.MEMBERS}
-    if dataclasses.is_dataclass(game):
-        known |= {field.name for field in dataclasses.fields(game)}
+    options_of_game = getattr(type(game), "__dataclass_fields__", {})
+    known = {"spec", *PROTOCOL, *optional.MEMBERS, *options_of_game}
     found = []
     for name in dir(type(game)):
         near = closest(name, optional.MEMBERS, cutoff=NEARLY)
