@@ -49,7 +49,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
-    "launch/papers": GLANCE,
+    "launch/papers": 16,  # one for each paper or study
 }
 COMMANDS = {"train", "evaluate", "tournament", "play", "analyse", "solve", "perft", "check", "export", "reproduce"}
 

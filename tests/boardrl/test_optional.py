@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import pathlib
 
@@ -71,8 +72,6 @@ def test_nobody_asks_a_game_for_a_member_by_its_name():
 class Slips(TicTacToe):
     """Members that were meant to be `strategies`, `draw` and `move_text`."""
 
-    rows: int = 3
-
     def strategy(self, state): ...
 
     def move_to_text(self, state, move): ...
@@ -90,6 +89,15 @@ def test_members_nearly_called_like_optional_ones_are_noted():
         "Slips.strategy",
     ]
     assert "nearly called strategies, an optional member for scripted players that the game does not have" in notes[2]
+
+
+@dataclasses.dataclass(frozen=True)
+class WithOption(TicTacToe):
+    event: int = 3  # an option that is nearly called `events`
+
+
+def test_an_option_is_no_near_miss():
+    assert near_misses(WithOption()) == ()
 
 
 @pytest.mark.parametrize("name", registry.names())
