@@ -20,7 +20,7 @@ from jax import Array
 from boardrl import entry_points, optional, options, registry
 from boardrl.errors import UserError, did_you_mean
 from boardrl.exact import solve
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.play import bots
 from boardrl.play.bots import Bot
 from boardrl.play.policy import Greedy, Policy, Strategy, Uniform
@@ -35,7 +35,7 @@ class HostPlayer(Protocol):
     def reset(self) -> None:
         """Forgets everything: called before each game, so that no game depends on those before it."""
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         """A legal action in one unbatched state with numpy leaves; all randomness comes from `rng`."""
 
 

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from boardrl import optional, registry
-from boardrl.game import Game
+from boardrl.game import Game, State
 
 SHOWN = 24  # entries of a list in a message, half of them from its end; `Failure.moves` has all moves
 
@@ -91,7 +91,7 @@ def game_text(game: Game[Any]) -> str:
         return repr(game)
 
 
-def state_text(game: Game[Any], state: Any) -> str:
+def state_text(game: Game[State], state: State) -> str:
     """A state in the game's own text if it has one, else its leaves."""
     if (to_text := optional.to_text(game)) is not None:
         with contextlib.suppress(Exception):  # of a game that is broken

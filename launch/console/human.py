@@ -13,7 +13,7 @@ import rich.text
 from boardrl import optional
 from boardrl.drawing import state_text
 from boardrl.errors import UserError, did_you_mean
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.play.players import Player
 from launch.console.undo import TakeBack
 from search import searchers
@@ -42,7 +42,7 @@ class Hinter:
         self._player: Player | None = None
         self._rng = np.random.default_rng(0)  # its own: to ask changes nothing in the game
 
-    def choose(self, game: Game[Any], state: Any) -> int:
+    def choose(self, game: Game[State], state: State) -> int:
         """The action that it would choose; of a policy the most likely one."""
         self._player = self._player or self._make()
         if self._player.host is not None:
@@ -71,7 +71,7 @@ class Human:
     def reset(self) -> None:
         """Humans forget by themselves."""
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         legal = np.flatnonzero(jax.jit(game.legal)(state)).tolist()
         moves = {action: state_text.move(game, state, self._seat, action) for action in legal}
         self._show(state)
@@ -90,7 +90,7 @@ class Human:
             if action is not None:
                 return action
 
-    def _answer(self, answer: str, game: Game[Any], state: Any, moves: Mapping[int, str]) -> int | None:
+    def _answer(self, answer: str, game: Game[State], state: State, moves: Mapping[int, str]) -> int | None:
         """The action that was typed, or None after a command."""
         match answer.lower():
             case "":

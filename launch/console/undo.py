@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.matches import host_match
 from boardrl.play.players import HostPlayer, Player
 
@@ -52,7 +52,7 @@ class Record:
         self._next = 0
         return steps
 
-    def decide(self, seat: int, host: HostPlayer, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def decide(self, seat: int, host: HostPlayer, game: Game[State], state: State, rng: np.random.Generator) -> int:
         """What was decided before, else what the player decides now."""
         if self._next == len(self.decisions):
             steps, action = self._steps(), host.choose(game, state, rng)
@@ -73,7 +73,7 @@ class Recorded:
         if not self._record.decisions:
             self._host.reset()
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         return self._record.decide(self._seat, self._host, game, state, rng)
 
 
