@@ -22,7 +22,7 @@ from algorithms.genomes import breeding, genome, matches
 from algorithms.genomes.breeding import Crossover, Mutation
 from algorithms.genomes.genome import Genes
 from algorithms.learning import settings
-from boardrl import options
+from boardrl import optional, options
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -171,7 +171,7 @@ def check(config: Config, game: Game[Any]) -> None:
 
 def genome_text(config: Config, game: Game[Any]) -> str:
     """The genome that was asked for, or that suits the game."""
-    return config.genome or ("truth_table" if getattr(game, "action_encodings", {}) else "weights")
+    return config.genome or ("truth_table" if optional.action_encodings(game) else "weights")
 
 
 def init(config: Config, game: Game[Any], key: Array) -> TrainState:

@@ -18,7 +18,7 @@ from jax import Array
 from algorithms.learning import experience, optimizers, rewards, schedules, settings, transitions
 from algorithms.learning.q_net import QNet, known_inputs
 from algorithms.learning.transitions import Slot, Transition
-from boardrl import options, registry
+from boardrl import optional, options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -116,7 +116,7 @@ def check(config: Config, game: Game[Any]) -> None:
 
 
 def follower(config: Config, game: Game[Any]) -> Follower:
-    own = getattr(game, "strategies", {})
+    own = optional.strategies(game)
     if not own:
         raise UserError(
             f"{registry.describe(game)} offers no strategies, so there is nothing to choose from; "

@@ -18,7 +18,12 @@ class Exhausted(Exception):
     """
 
 
+def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known name that a mistyped one is most like, if any is at least that similar."""
+    return next(iter(difflib.get_close_matches(name, list(known), 1, cutoff)), None)
+
+
 def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str:
     """` (did you mean 'x'?)` for the known name closest to a mistyped one, or nothing; with a prefix, unquoted."""
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f" (did you mean {prefix + near[0] if prefix else repr(near[0])}?)" if near else ""
+    near = closest(name, known)
+    return "" if near is None else f" (did you mean {prefix + near if prefix else repr(near)}?)"

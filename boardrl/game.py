@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from boardrl import optional
 
 CHANCE = -1  # the actor where the dice decide
 TERMINAL = -2  # the actor where the game is over
@@ -113,19 +115,28 @@ class Game(Protocol[State]):
         """[*obs_shape] float32 in [-1, 1]: the state as `player` sees it, at chance nodes too."""
 
 
+class Deterministic:
+    """Mixin for games without chance, which then need no `chance` of their own (`num_outcomes` is 0)."""
+
+    def chance(self, state: Any) -> Array:
+        """[0] float32: there are no outcomes."""
+        return jnp.zeros(0, jnp.float32)
+
+
 def acting(game: Game[State]) -> Callable[[State, Array], State]:
     """What `step` does at decisions: the game's own `act`, where it has one."""
-    return getattr(game, "act", game.step)
+    return optional.act(game) or game.step
 
 
 def settling(game: Game[State]) -> Callable[[State, Array], State]:
     """What `step` does at chance nodes: the game's own `settle`, where it has one."""
-    return getattr(game, "settle", game.step)
+    return optional.settle(game) or game.step
 
 
 def select(condition: Array, yes: State, no: State) -> State:
     """One of two states: a scalar condition picks every leaf."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+    picked: State = jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+    return picked
 
 
 def one_hot(index: Array, size: int) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boardrl import registry
+from boardrl import optional, registry
 from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
 
@@ -17,8 +17,8 @@ def known(algo: str, game: Game[Any] | None) -> dict[str, dict[str, Any]]:
 
 def of_game(algo: str, game: Game[Any] | None) -> dict[str, dict[str, Any]]:
     """{name: {setting: value}} that a game offers for an algorithm, as its optional member `presets`."""
-    found: dict[str, dict[str, Any]] = getattr(game, "presets", {}).get(algo, {})
-    return found
+    own = {} if game is None else optional.presets(game).get(algo, {})
+    return {name: dict(preset) for name, preset in own.items()}
 
 
 def find(name: str, algo: str, game: Game[Any] | None) -> dict[str, Any]:

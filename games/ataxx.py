@@ -12,7 +12,7 @@ from jax import Array
 from rich.text import Text
 
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.game import TERMINAL, Deterministic, Spec, one_hot, select
 
 MARKS = "xo"  # seat 0, seat 1
 
@@ -47,7 +47,7 @@ def tables(size: int) -> Tables:
 
 
 @dataclasses.dataclass(frozen=True)
-class Ataxx:
+class Ataxx(Deterministic):
     """Action c < N clones onto cell c from any adjacent piece; the others are jumps, in the order of `tables`.
 
     A player who cannot move is skipped. The game ends when neither can move, as on a full board, or when a colour has
@@ -86,9 +86,6 @@ class Ataxx:
         clones = (jnp.asarray(near) & mine[None]).any(1) & empty
         jumps = mine[source[len(near) :]] & empty[target[len(near) :]]
         return jnp.concatenate([clones, jumps]) & (state.turn != TERMINAL)
-
-    def chance(self, state: State) -> Array:
-        return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
         cells = self.size * self.size

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.game import TERMINAL, Deterministic, Spec, one_hot, select
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 IN_A_ROW = 4
@@ -40,7 +40,7 @@ def of_board(board: Any, turn: Any, winner: Any) -> State:
 
 
 @dataclasses.dataclass(frozen=True)
-class ConnectFour:
+class ConnectFour(Deterministic):
     """Action c drops a piece into column c."""
 
     rows: int = 6
@@ -71,9 +71,6 @@ class ConnectFour:
 
     def legal(self, state: State) -> Array:
         return ~(state.first | state.second)[0] & ~self._over(state)
-
-    def chance(self, state: State) -> Array:
-        return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
         filled, first = state.first | state.second, state.turn == 0

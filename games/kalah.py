@@ -11,7 +11,7 @@ from jax import Array
 from rich.text import Text
 
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.game import TERMINAL, Deterministic, Spec, one_hot, select
 
 
 class State(NamedTuple):
@@ -21,7 +21,7 @@ class State(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Kalah:
+class Kalah(Deterministic):
     """Kalah(houses, seeds) by the rules of Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3).
 
     Action h takes all seeds of the mover's house h and sows them one by one: along the mover's houses, into the
@@ -59,9 +59,6 @@ class Kalah:
     def legal(self, state: State) -> Array:
         mine, _ = self._sides(state.pits, state.turn)
         return (mine > 0) & ~self._over(state)
-
-    def chance(self, state: State) -> Array:
-        return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
         houses, ring = self.houses, 2 * self.houses + 1

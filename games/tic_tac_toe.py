@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from boardrl.errors import UserError
-from boardrl.game import TERMINAL, Spec, one_hot, select
+from boardrl.game import TERMINAL, Deterministic, Spec, one_hot, select
 
 MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
@@ -41,7 +41,7 @@ def of_board(board: Any, turn: Any, winner: Any) -> State:
 
 
 @dataclasses.dataclass(frozen=True)
-class TicTacToe:
+class TicTacToe(Deterministic):
     """Cells and actions:  0 1 2 / 3 4 5 / 6 7 8."""
 
     lanes_last = True
@@ -58,9 +58,6 @@ class TicTacToe:
 
     def legal(self, state: State) -> Array:
         return ~(state.crosses | state.noughts) & ~self._over(state)
-
-    def chance(self, state: State) -> Array:
-        return jnp.zeros(0, jnp.float32)
 
     def step(self, state: State, move: Array) -> State:
         marked, first = one_hot(move, 9), state.turn == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import importlib.util
 import inspect
 import os
 import pathlib
@@ -14,10 +15,13 @@ from typing import Any, NamedTuple, NoReturn
 
 from absl import flags
 
+import boardrl
 from boardrl import config, options, trust
 from boardrl.config import setting
 from boardrl.errors import UserError, did_you_mean
 from boardrl.system import interrupt, machine
+
+PACKAGES = ("games", "search", "algorithms", "launch")  # that are installed together with boardrl
 
 
 class Section(NamedTuple):
@@ -81,6 +85,7 @@ def _call(
     wants_help = any(a in ("--help", "-help", "-h", "--helpfull") for a in arguments)
     arguments = [a for a in arguments if a not in ("--help", "-help", "-h", "--helpfull")]
     try:
+        check_packages()
         sections = [Section("flags", settings)]
         values = flags.FlagValues()
         config.define(settings, values)
@@ -124,6 +129,23 @@ def _call(
         free = machine.text(machine.free_memory())
         return _fail(f"out of memory ({str(error).partition(chr(10))[0]}), {free} are free; choose smaller sizes")
     return 0
+
+
+def check_packages() -> None:
+    """Refuses to work with a package `games`, `search`, … that is somebody else's: their names are common ones."""
+    home = pathlib.Path(boardrl.__file__).resolve().parents[1]
+    for name in PACKAGES:
+        found = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
+        if found is None:
+            raise UserError(f"boardrl's package {name!r} is missing beside {str(home / 'boardrl')!r}; install it again")
+        folders = list(found.submodule_search_locations or [])
+        if folders and all(pathlib.Path(folder).resolve() == home / name for folder in folders):
+            continue
+        place = folders[0] if folders else found.origin
+        raise UserError(
+            f"Python finds {name!r} in {str(place)!r}, but boardrl's own is in {str(home / name)!r}; "
+            "run the command from another folder, or take that one off PYTHONPATH"
+        )
 
 
 def _check_seed(chosen: Sequence[Any]) -> None:

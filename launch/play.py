@@ -20,7 +20,7 @@ import jax
 import rich.console
 import rich.text
 
-from boardrl import drawing, options, registry
+from boardrl import drawing, optional, options, registry
 from boardrl.config import setting
 from boardrl.drawing import Frame, state_text
 from boardrl.errors import UserError
@@ -94,8 +94,8 @@ class Stage:
 
     def show(self, state: Any) -> None:
         """The board, as well as the game can show it."""
-        if hasattr(self.game, "show"):
-            self.console.print(self.game.show(state))
+        if (show := optional.show(self.game)) is not None:
+            self.console.print(show(state))
         else:
             self.say(state_text.position(self.game, state))
 
@@ -243,7 +243,8 @@ def _outcome(players: Sequence[Player], result: host_match.Result) -> str:
     names = [f"seat {seat} ({players[seat].name})" for seat in best]
     words = f"{names[0]} wins" if len(best) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share the best result"
     returns = ", ".join(f"{value:.2g}" for value in result.returns)
-    return f"{words}; returns {returns}" + "; cut at the game's most steps, scored as it stands" * result.cut
+    cut = "; cut at the game's most steps, scored as it stands" if result.cut else ""
+    return f"{words}; returns {returns}{cut}"
 
 
 if __name__ == "__main__":

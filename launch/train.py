@@ -23,7 +23,7 @@ from typing import Any
 
 import jax
 
-from boardrl import options, presets, registry, trust
+from boardrl import optional, options, presets, registry, trust
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -77,7 +77,8 @@ def more(settings: TrainConfig) -> cli.More:
     else:
         algo, algorithm = settings.algo, registry.algorithm(settings.algo)
         game = registry.make(settings.game) if settings.game else None
-        suited = {**getattr(algorithm, "SCHEDULE", {}), **getattr(game, "defaults", {}).get(algo, {})}
+        own_defaults = {} if game is None else optional.defaults(game).get(algo, {})
+        suited = {**getattr(algorithm, "SCHEDULE", {}), **own_defaults}
         ours = {field.name for field in dataclasses.fields(Schedule)}
         schedule = {name: value for name, value in suited.items() if name in ours}
         learning = {name: value for name, value in suited.items() if name not in ours}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boardrl import optional
 from boardrl.host import Facet
 
 
@@ -39,9 +40,9 @@ def text(facet: Facet, line: Sequence[np.ndarray]) -> list[str]:
 
 def _name(facet: Facet, turn: Turn) -> str:
     game: Any = facet.game
-    if hasattr(game, "turn_to_text"):
+    if optional.turn_to_text(game) is not None:
         return game.turn_to_text(facet.state(turn.row), turn.actions)
-    if not hasattr(game, "move_text"):
+    if optional.move_text(game) is None:
         return " ".join(map(str, turn.actions))
     moves, row, work = [], turn.row, facet.work()
     for action in turn.actions:

@@ -1,9 +1,10 @@
-"""Who may import whom: reads every import of every module and holds the direction of the architecture."""
+"""The map of folders, and who may import whom: reads every import of every module."""
 
 from __future__ import annotations
 
 import ast
 import pathlib
+import re
 
 import pytest
 
@@ -16,6 +17,41 @@ MAY_IMPORT = {
     "launch": {"boardrl", "games", "search", "algorithms"},
 }
 OURS = {*MAY_IMPORT, "tests"}
+
+# Every folder with code, and how many files it may have: a reader should take in a folder at a glance.
+GLANCE = 15
+FOLDERS = {
+    "boardrl": GLANCE,
+    "boardrl/drawing": GLANCE,
+    "boardrl/exact": GLANCE,
+    "boardrl/host": GLANCE,
+    "boardrl/lowering": GLANCE,
+    "boardrl/lowering/primitives": GLANCE,
+    "boardrl/matches": GLANCE,
+    "boardrl/play": GLANCE,
+    "boardrl/runs": GLANCE,
+    "boardrl/system": GLANCE,
+    "boardrl/testing": GLANCE,
+    "boardrl/values": GLANCE,
+    "games": GLANCE,
+    "games/jumper": 18,  # rules, and compiled ones for two widths of boards
+    "games/ludo": GLANCE,
+    "algorithms": GLANCE,
+    "algorithms/by_search": GLANCE,
+    "algorithms/genomes": GLANCE,
+    "algorithms/learning": GLANCE,
+    "algorithms/tabular": GLANCE,
+    "search": 21,  # one for each search, seven of them, and what carries them out
+    "search/evaluators": GLANCE,
+    "search/kernel": GLANCE,
+    "launch": GLANCE,
+    "launch/bench": GLANCE,
+    "launch/console": GLANCE,
+    "launch/dev": GLANCE,
+    "launch/dev/fuzzing": GLANCE,
+    "launch/papers": 16,  # one for each paper or study
+}
+COMMANDS = {"train", "evaluate", "tournament", "play", "analyse", "solve", "perft", "check", "export", "reproduce"}
 
 
 def imported(tree: ast.Module, package: str) -> list[tuple[int, str]]:
@@ -46,6 +82,57 @@ def violations(root: pathlib.Path) -> list[str]:
                 if module.partition(".")[0] in OURS - allowed - {owner}:
                     wrong.append(f"{place}:{line} imports {module}")
     return wrong
+
+
+def crowded(root: pathlib.Path) -> list[str]:
+    """Folders that are not on the map, are on it but not there, or have too many files."""
+    counts = {
+        str(folder.relative_to(root)): len(list(folder.glob("*.py")))
+        for owner in MAY_IMPORT
+        for folder in [root / owner, *(path for path in (root / owner).rglob("*") if path.is_dir())]
+        if any(folder.glob("*.py"))
+    }
+    wrong = [f"{folder} is not on the map" for folder in counts if folder not in FOLDERS]
+    wrong += [f"{folder} is on the map but has no code" for folder in FOLDERS if folder not in counts]
+    return wrong + [f"{f} has {n} files" for f, n in counts.items() if n > FOLDERS.get(f, n)]
+
+
+def test_the_map_of_folders():
+    assert crowded(ROOT) == []
+
+
+def test_a_folder_off_the_map_and_a_crowded_one_are_found(tmp_path):
+    for folder in FOLDERS:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "__init__.py").touch()
+    assert crowded(tmp_path) == []
+    (tmp_path / "search" / "extras").mkdir()
+    (tmp_path / "search" / "extras" / "a.py").touch()
+    for number in range(GLANCE):
+        (tmp_path / "boardrl" / "play" / f"file_{number}.py").touch()
+    assert crowded(tmp_path) == ["search/extras is not on the map", f"boardrl/play has {GLANCE + 1} files"]
+
+
+def test_the_architecture_page_shows_the_same_map():
+    """Each folder under its parent, by indentation."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    diagram = page.partition("```\n")[2].partition("```")[0]
+    shown = set(re.findall(r"(?<![\w/])([a-z_]+)/(?=\s)", diagram))
+    assert shown == {folder.rpartition("/")[2] for folder in FOLDERS}
+
+
+def test_launch_holds_the_users_commands_and_little_else():
+    files = {path.stem for path in (ROOT / "launch").glob("*.py")}
+    assert files == {*COMMANDS, "__init__", "__main__", "cli"}
+
+
+def test_tests_mirror_the_folders():
+    folders = {
+        str(path.parent.relative_to(ROOT / "tests"))
+        for owner in MAY_IMPORT
+        for path in (ROOT / "tests" / owner).rglob("test_*.py")
+    }
+    assert folders <= set(FOLDERS)
 
 
 def test_imports_keep_their_direction():

@@ -26,7 +26,15 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else():
 
 
 def test_every_folder_and_page_it_names_is_there():
-    for name in re.findall(r"\]\((docs/[^)]+)\)", PAGE):
+    for name in re.findall(r"\]\(([^):]+)\)", PAGE):
         assert (ROOT / name).is_file(), name
-    for name in re.findall(r"^\| `(\w+)/`", PAGE, re.MULTILINE):
+    rows = re.findall(r"^\| (`[^|]*`) \|", PAGE, re.MULTILINE)
+    folders = [name for row in rows for name in re.findall(r"`([\w/]+)/`", row)]
+    assert len(folders) > 14
+    for name in folders:
         assert (ROOT / name).is_dir(), name
+
+
+def test_it_opens_with_a_picture():
+    pictures = re.findall(r'<img src="([^"]+)"', PAGE.partition("\n## ")[0])
+    assert [(ROOT / name).stat().st_size > 10_000 for name in pictures] == [True, True]

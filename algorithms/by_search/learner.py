@@ -17,6 +17,7 @@ from jax import Array
 from algorithms.by_search import targets
 from algorithms.by_search.targets import RegressionTarget
 from algorithms.learning import optimizers, schedules, settings
+from boardrl import optional
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -76,7 +77,7 @@ def check(config: Config, game: Game[Any]) -> None:
     settings.check_fractions(config, ("averaged",))
     if config.opponents:
         raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
-    if config.evaluator == "features" and not hasattr(game, "features"):
+    if config.evaluator == "features" and optional.features(game) is None:
         raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
     if config.features:
         linear.find(game, config.features)
@@ -100,7 +101,7 @@ def searcher_of(config: Config, game: Game[Any]) -> str:
 
 def value_of(config: Config, game: Game[Any]) -> Linear | nets.ValueNet:
     """The function that is learned."""
-    if config.evaluator == "features" or (config.evaluator is None and hasattr(game, "features")):
+    if config.evaluator == "features" or (config.evaluator is None and optional.features(game) is not None):
         return Linear(game, config.features)
     return nets.ValueNet(game, nets.MLP(config.hidden, game.spec.num_players, config.activation))
 

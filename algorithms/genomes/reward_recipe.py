@@ -18,7 +18,7 @@ from algorithms import q_table
 from algorithms.genomes.genome import Expressed, Genes
 from algorithms.learning import rewards
 from algorithms.tabular.hash_table import Table
-from boardrl import presets
+from boardrl import optional, presets
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
@@ -123,4 +123,4 @@ def _events(game: Any, events: tuple[str, ...], preset: str) -> tuple[str, ...]:
         return events
     if preset in EVENTS:
         return tuple(EVENTS[preset].split("+"))
-    return ("win", EITHER + "draw", PUNISHMENT + "lose", *(EITHER + name for name in getattr(game, "events", {})))
+    return ("win", EITHER + "draw", PUNISHMENT + "lose", *(EITHER + name for name in optional.events(game)))

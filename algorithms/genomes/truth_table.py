@@ -20,7 +20,7 @@ from jax.flatten_util import ravel_pytree
 
 from algorithms.genomes.genome import Expressed, Genes
 from algorithms.tabular import STATE, Coding
-from boardrl import host
+from boardrl import host, optional
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -131,7 +131,7 @@ class TruthTable:
 
 @functools.cache
 def _coding(game: Any, encoding: str, among: str) -> Coding:
-    known = getattr(game, "action_encodings", {})
+    known = optional.action_encodings(game)
     usable = [name for name in known if _is_truths(game, name)]
     if not usable:
         raise UserError(f"{game.spec.name} has no action encoding of truths, which genome 'truth_table' needs")

@@ -17,6 +17,7 @@ from jax.flatten_util import ravel_pytree
 from algorithms.by_search import learner
 from algorithms.genomes import search_matches
 from algorithms.genomes.genome import Expressed, Genes
+from boardrl import optional
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -44,7 +45,7 @@ class Weights:
     def check(self, game: Game[Any]) -> None:
         if self.depth is not None and self.depth < 0:
             raise UserError(f"depth={self.depth} of genome 'weights' is no number of turns: expected 0 or more")
-        if self.evaluator == "features" and not hasattr(game, "features"):
+        if self.evaluator == "features" and optional.features(game) is None:
             raise UserError(
                 f"{game.spec.name} offers no features to weigh, which genome 'weights' was asked for; give "
                 "weights(evaluator=net)"

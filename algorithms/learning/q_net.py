@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from algorithms.learning.transitions import Transition
-from boardrl import registry
+from boardrl import optional, registry
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play.policy import afterstates
@@ -51,7 +51,7 @@ class QNet:
     @property
     def by_action(self) -> bool:
         """Whether the net is shown every action by itself."""
-        return self.inputs == AFTERSTATE or self.inputs in getattr(self.game, "action_encodings", {})
+        return self.inputs == AFTERSTATE or self.inputs in optional.action_encodings(self.game)
 
     @property
     def num_outputs(self) -> int:
@@ -106,7 +106,7 @@ class QNet:
 
     def _shaped(self, inputs: Array | Sparse) -> Array | Sparse:
         """The inputs of one state or action as the module is shown them."""
-        if self.inputs not in getattr(self.game, "action_encodings", {}):
+        if self.inputs not in optional.action_encodings(self.game):
             return self._state_net.shaped(inputs)
         if isinstance(self.module, MLP) or isinstance(inputs, Sparse):
             return inputs
@@ -134,7 +134,7 @@ class GreedyQ:
 
 def known_inputs(game: Game[Any]) -> list[str]:
     """What a net can be shown of a game."""
-    return [OBSERVE, AFTERSTATE, *getattr(game, "encodings", {}), *getattr(game, "action_encodings", {})]
+    return [OBSERVE, AFTERSTATE, *optional.encodings(game), *optional.action_encodings(game)]
 
 
 def chosen_values(net: QNet, params: Any, batch: Transition) -> Array:

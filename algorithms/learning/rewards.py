@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from boardrl import options, registry
+from boardrl import optional, options, registry
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game, one_hot
 
@@ -48,7 +48,7 @@ GENERAL: dict[str, Event] = {"win": win, "draw": draw, "lose": lose, "points": p
 
 def events(game: Game[Any]) -> dict[str, Event]:
     """All that can be rewarded in a game, by name."""
-    own: Mapping[str, Event] = getattr(game, "events", {})
+    own: Mapping[str, Event] = optional.events(game)
     return {**GENERAL, **own}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from boardrl import options
+from boardrl import optional, options
 from boardrl.errors import UserError
 from boardrl.game import Game
 
@@ -60,7 +60,7 @@ def check_divides(config: Any, divisor: str, whole: str) -> None:
 
 def check_encoding(config: Any, game: Game[Any]) -> None:
     """Refuses an encoding that the game does not offer; none is its `observe`."""
-    known = getattr(game, "encodings", {})
+    known = optional.encodings(game)
     if config.encoding and config.encoding not in known:
         raise UserError(
             f"--encoding={config.encoding} is not one of {game.spec.name}; expected one of {', '.join(known) or 'none'}"

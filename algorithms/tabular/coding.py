@@ -21,7 +21,7 @@ from jax import Array
 from algorithms.learning import rewards, seats
 from algorithms.tabular import hash_table, q_kernel
 from algorithms.tabular.hash_table import Table
-from boardrl import host, registry
+from boardrl import host, optional, registry
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, settling
 from boardrl.host import masks
@@ -46,7 +46,7 @@ class Coding:
     among: str = ""  # a scripted player: only actions that it does not rule out are considered
 
     def __post_init__(self) -> None:
-        known = [STATE, *getattr(self.game, "action_encodings", {})]
+        known = [STATE, *optional.action_encodings(self.game)]
         if self.encoding not in known:
             name = self.game.spec.name
             raise UserError(f"unknown encoding {self.encoding!r} of {name}; expected one of {', '.join(known)}")
@@ -95,7 +95,9 @@ class Coding:
         return found.reshape(self.game.spec.num_actions)
 
     def _encoded(self, state: Any) -> Any:
-        return state if self.encoding == STATE else self.game.action_encodings[self.encoding](self.game, state)  # type: ignore[attr-defined]
+        if self.encoding == STATE:
+            return state
+        return optional.action_encodings(self.game)[self.encoding](self.game, state)
 
     def _shapes(self) -> Any:
         return jax.eval_shape(self._encoded, self.game.init())
@@ -207,7 +209,7 @@ def kernel(coding: Coding, names: Sequence[str], opponents: Sequence[Policy]) ->
 def _kernel(coding: Coding, names: tuple[str, ...], opponents: tuple[Any, ...]) -> Kernel:
     game = coding.game
     # An event need not be looked for in steps that cannot bring it, which are most.
-    known = getattr(game, "event_causes", {})
+    known = optional.event_causes(game)
     other = tuple(name for name in names if known.get(name) != "own")
     causes = Causes(names, other, tuple(name for name in other if known.get(name) != "decisions"))
     state = jax.tree.map(jnp.asarray, game.init())

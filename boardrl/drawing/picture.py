@@ -8,12 +8,13 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import rich.text
 
+from boardrl import optional
 from boardrl.drawing import state_text
-from boardrl.game import Game
+from boardrl.game import Game, State
 
 LINE = 0.03  # width of outlines, in units of the drawing
 ADVANCE = 0.62  # distance between two monospaced characters, in heights
@@ -96,10 +97,10 @@ class Glyph(NamedTuple):
     bold: bool = False
 
 
-def of_states(game: Game[Any], states: Sequence[Any]) -> list[Drawing]:
+def of_states(game: Game[State], states: Sequence[State]) -> list[Drawing]:
     """Pictures of positions, all of one size: drawn by the game, or its text if it has no `draw`."""
-    if hasattr(game, "draw"):
-        return [game.draw(state) for state in states]
+    if (draw := optional.draw(game)) is not None:
+        return [draw(state) for state in states]
     return of_texts([state_text.position(game, state) for state in states])
 
 

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl import optional
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.runs import progress
@@ -62,7 +63,7 @@ def counts(
     """
     if depth < 1:
         raise UserError(f"depth={depth} is too small; expected 1 or more moves")
-    if hasattr(game, "turn_to_text") if by_turns is None else by_turns:
+    if (optional.turn_to_text(game) is not None) if by_turns is None else by_turns:
         return _turn_counts(game, depth, state, distinct)
     return _counts(game, depth, state, distinct)
 

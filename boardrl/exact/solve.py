@@ -112,7 +112,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
 
 
 @numba.njit(cache=True, nogil=True)
-def _components(child):
+def _components(child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Strongly connected components, in reverse topological order (children's components first).
 
     Tarjan 1972, with an explicit stack in place of recursion. Returns the [N] states in that order and the end of each
@@ -166,7 +166,16 @@ def _components(child):
 
 
 @numba.njit(cache=True, nogil=True)
-def _sweep(values, actor, child, chance, order, ends, component, sweeps):
+def _sweep(
+    values: np.ndarray,
+    actor: np.ndarray,
+    child: np.ndarray,
+    chance: np.ndarray,
+    order: np.ndarray,
+    ends: np.ndarray,
+    component: int,
+    sweeps: int,
+) -> tuple[int, int]:
     """Sweeps one component after another for about CALL_UPDATES updates.
 
     Returns the component to continue with and its number of sweeps so far, MAX_SWEEPS if it does not converge.
@@ -188,7 +197,7 @@ def _sweep(values, actor, child, chance, order, ends, component, sweeps):
 
 
 @numba.njit(cache=True, nogil=True)
-def _update(values, actor, child, chance, n):
+def _update(values: np.ndarray, actor: int, child: np.ndarray, chance: np.ndarray, n: int) -> float:
     """Sets v(s) from the newest values of its successors; returns the size of the change.
 
     v(s) = Σ p v(s') at a chance node. At a decision v is the value after the action with the largest v_actor(s'); the
@@ -226,7 +235,7 @@ def _update(values, actor, child, chance, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def _optimal(values, actor, child, num_actions):
+def _optimal(values: np.ndarray, actor: np.ndarray, child: np.ndarray, num_actions: int) -> np.ndarray:
     """[N, A] bool: the best actions at each decision."""
     optimal = np.zeros((len(actor), num_actions), np.bool_)
     for n in range(len(actor)):

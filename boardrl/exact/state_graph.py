@@ -107,7 +107,9 @@ def _expand(game: Game[Any], rows: Array, salt: Array) -> _Expanded:
 
 
 @numba.njit(cache=True, nogil=True)
-def _intern(slots, rows, known, new, hashes, found):
+def _intern(
+    slots: np.ndarray, rows: np.ndarray, known: int, new: np.ndarray, hashes: np.ndarray, found: np.ndarray
+) -> int:
     """Writes the row number of each new state to `found`, adding unknown states; returns the number of known states.
 
     `slots` is an open-addressing hash table of row numbers. A result of one more than the limit means overflow.

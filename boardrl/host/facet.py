@@ -22,7 +22,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardrl.game import Game, acting
+from boardrl import optional
+from boardrl.game import Game, State, acting
 from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
 from boardrl.lowering.lower import is_number
@@ -109,7 +110,7 @@ def _of(game: Any) -> Facet:
         game.legal,
         acting(game),
         state,
-        first=getattr(game, "tried_first", None),
+        first=optional.tried_first(game),
         title=f"{type(game).__name__}",
     )
     module, _ = lower_module(
@@ -134,14 +135,12 @@ def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
         "returns": Function(game.returns, [row], title=title + "returns"),
         "observe": Function(game.observe, [row, Argument("player", number)], title=title + "observe"),
     }
-    for name in FAST_PATHS:
-        if hasattr(game, name):
-            arguments = [row, Argument("move", number)]
-            functions[name] = Function(getattr(game, name), arguments, title=title + name)
-    if hasattr(game, "features"):
-        functions["features"] = Function(game.features, [row, Argument("player", number)], title=title + "features")
-    if hasattr(game, "symmetric"):
-        functions["symmetric"] = Function(game.symmetric, [row, Argument("number", number)], title=title + "symmetric")
+    for name, path in _fast_paths(game).items():
+        functions[name] = Function(path, [row, Argument("move", number)], title=title + name)
+    if (features := optional.features(game)) is not None:
+        functions["features"] = Function(features, [row, Argument("player", number)], title=title + "features")
+    if (symmetric := optional.symmetric(game)) is not None:
+        functions["symmetric"] = Function(symmetric, [row, Argument("number", number)], title=title + "symmetric")
     return functions
 
 
@@ -156,10 +155,10 @@ def constants(game: Game[Any]) -> dict[str, int]:
         "MAX_STEPS": spec.max_steps,
         "OBS_SIZE": int(np.prod(spec.obs_shape, dtype=np.int64)),
         "NUM_FEATURES": 0,
-        "NUM_SYMMETRIES": getattr(game, "num_symmetries", 1),
+        "NUM_SYMMETRIES": optional.num_symmetries(game),
     }
-    if hasattr(game, "features"):
-        numbers["NUM_FEATURES"] = jax.eval_shape(game.features, game.init(), jnp.int32(0)).shape[0]
+    if (features := optional.features(game)) is not None:
+        numbers["NUM_FEATURES"] = jax.eval_shape(features, game.init(), jnp.int32(0)).shape[0]
     return numbers
 
 
@@ -177,7 +176,13 @@ def _constants_and_key(game: Game[Any], state: Any) -> str:
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
     lines.insert(0, "from boardrl.host.masks import next_set\n")
     source = "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
-    return source + "".join(STEP_SOURCE.format(name=name) for name in FAST_PATHS if not hasattr(game, name))
+    return source + "".join(STEP_SOURCE.format(name=name) for name in FAST_PATHS if name not in _fast_paths(game))
+
+
+def _fast_paths(game: Game[State]) -> dict[str, Callable[[State, jax.Array], State]]:
+    """Those of FAST_PATHS that the game offers."""
+    paths = {"act": optional.act(game), "settle": optional.settle(game)}
+    return {name: path for name, path in paths.items() if path is not None}
 
 
 KEY_SOURCE = '''

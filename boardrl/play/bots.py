@@ -14,7 +14,7 @@ import numpy as np
 
 from boardrl import options, trust
 from boardrl.errors import UserError
-from boardrl.game import Game
+from boardrl.game import Game, State
 
 Choose = Callable[..., Any]  # f(game, state, rng, **options) -> a legal action
 
@@ -50,7 +50,7 @@ class Bot:
         else:
             self._choose = self._made
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> Any:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> Any:
         given = {} if isinstance(self._made, type) else self._given
         action = self._choose(game, state, rng, **given)
         if getattr(action, "shape", None) == () and not isinstance(action, np.generic):

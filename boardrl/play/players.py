@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from jax import Array
 
-from boardrl import entry_points, options, registry
+from boardrl import entry_points, optional, options, registry
 from boardrl.errors import UserError, did_you_mean
 from boardrl.exact import solve
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.play import bots
 from boardrl.play.bots import Bot
 from boardrl.play.policy import Greedy, Policy, Strategy, Uniform
@@ -35,7 +35,7 @@ class HostPlayer(Protocol):
     def reset(self) -> None:
         """Forgets everything: called before each game, so that no game depends on those before it."""
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         """A legal action in one unbatched state with numpy leaves; all randomness comes from `rng`."""
 
 
@@ -138,8 +138,9 @@ def remake(player: Player, game: Game[Any]) -> Player:
 
 def known(game: Game[Any]) -> list[str]:
     """How the players of a game are written."""
-    greedy = ["greedy"] if _values(game) else []
-    return list(dict.fromkeys(["random", "perfect", *greedy, *_strategies(game), *_named(game), *kinds().makers]))
+    greedy = ["greedy"] if optional.values(game) else []
+    own = [*optional.strategies(game), *optional.named_players(game)]
+    return list(dict.fromkeys(["random", "perfect", *greedy, *own, *kinds().makers]))
 
 
 def _own_code(made: Any) -> Player:
@@ -207,8 +208,8 @@ def learned(text: str, game: Game[Any], *, load: Callable[[pathlib.Path], Learne
 def _own(text: str, game: Game[Any]) -> Player | None:
     """The players that this game offers, of which one may be its own idea of `random`, and those of every game."""
     name, rest = call_parts(text)
-    if name in _strategies(game):
-        strategy = _strategies(game)[name]
+    if name in optional.strategies(game):
+        strategy = optional.strategies(game)[name]
         given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
         return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
     if name == "random":
@@ -217,7 +218,7 @@ def _own(text: str, game: Game[Any]) -> Player | None:
     if name == "perfect":
         options.parse(rest, [], "player 'perfect'")
         return Player(text, solve.perfect(game))  # type: ignore[arg-type]
-    if name == "greedy" and _values(game):
+    if name == "greedy" and optional.values(game):
         return Player(text, Policy(Greedy(game, _named_value(rest, game))))
     return None
 
@@ -235,23 +236,11 @@ def call_parts(text: str) -> tuple[str, str]:
 def _meant(text: str, game: Game[Any]) -> str:
     """What a player that the game has given a name stands for; options take the place of those that it has."""
     name, rest = call_parts(text)
-    if name not in _named(game):
+    if name not in optional.named_players(game):
         return text
-    kind, own = options.split_call(_named(game)[name])
+    kind, own = options.split_call(optional.named_players(game)[name])
     chosen = {part.partition("=")[0].strip(): part for part in (*options.split(own), *options.split(rest))}
     return f"{kind}({','.join(chosen.values())})"
-
-
-def _named(game: Game[Any]) -> Mapping[str, str]:
-    return getattr(game, "named_players", {})
-
-
-def _strategies(game: Game[Any]) -> Mapping[str, Callable[..., Array]]:
-    return getattr(game, "strategies", {})
-
-
-def _values(game: Game[Any]) -> Mapping[str, Callable[..., Array]]:
-    return getattr(game, "values", {})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,11 +251,11 @@ class NamedValue:
     name: str
 
     def __call__(self, params: Any, state: Any, player: Array) -> Array:
-        return _values(self.game)[self.name](self.game, state, player)
+        return optional.values(self.game)[self.name](self.game, state, player)
 
 
 def _named_value(rest: str, game: Game[Any]) -> NamedValue:
-    names = list(_values(game))
+    names = list(optional.values(game))
     name = options.parse(rest, [options.Option("value", str, names[0])], "player 'greedy'").get("value", names[0])
     if name not in names:
         raise UserError(f"unknown value {name!r} of player 'greedy'; {game.spec.name} offers {', '.join(names)}")

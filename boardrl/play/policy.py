@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl import optional
 from boardrl.game import TERMINAL, Game, acting, one_hot
 from boardrl.play.legal_only import legal_only
 
@@ -51,7 +52,7 @@ class Strategy:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __call__(self, params: Any, state: Any) -> Array:
-        return self.game.strategies[self.name](self.game, state, **dict(self.options))  # type: ignore[attr-defined]
+        return optional.strategies(self.game)[self.name](self.game, state, **dict(self.options))
 
 
 @dataclasses.dataclass(frozen=True)

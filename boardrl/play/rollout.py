@@ -17,6 +17,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
+from boardrl import optional
 from boardrl.game import CHANCE, TERMINAL, Game, acting, one_hot, select, settling
 from boardrl.play.policy import Policy, Uniform
 
@@ -311,7 +312,7 @@ def _turn(
 
 def _axis(game: Game[Any]) -> int:
     """The axis along which the games lie while many turns are played; everywhere else they come first."""
-    return -1 if getattr(game, "lanes_last", False) else 0
+    return -1 if optional.lanes_last(game) else 0
 
 
 def _turned(game: Game[Any], lanes: Lanes) -> Lanes:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boardrl import options
+from boardrl import optional, options
 from boardrl.game import Game
 from boardrl.runs.progress import clock
 from boardrl.runs.run_directory import Run
@@ -64,7 +64,7 @@ def text(run: Run, game: Game[Any], *, status: str, learned: Mapping[str, str] |
 
 def strength_lines(run: Run, game: Game[Any]) -> list[str]:
     """The latest evaluation as a table, beside the papers' figures."""
-    printed = getattr(game, "printed", {})
+    printed = optional.printed(game)
     rows = latest(run)
     if not rows:
         return ["Not evaluated."]

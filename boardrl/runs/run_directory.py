@@ -27,12 +27,13 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any, NamedTuple
 
 import jax
+import numpy as np
 
 from boardrl import registry, trust
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play.players import HostPlayer
-from boardrl.play.policy import Policy
+from boardrl.play.policy import Policy, Value, state_value
 from boardrl.play.transfer import transfer
 from boardrl.runs import checkpoint, log_rows, run_checkpoint
 from boardrl.runs.checkpoint import Damaged
@@ -275,6 +276,13 @@ class Learned(NamedTuple):
     path: pathlib.Path  # of the checkpoint
     host: HostPlayer | None = None  # plays in place of the policy, if the algorithm provides one
     transfer: Callable[[Game[Any]], tuple[Policy, HostPlayer | None]] | None = None  # both, for other rules
+
+    def values(self, state: Any) -> np.ndarray:
+        """[P] what a position is worth to each player, by the value function that was learned."""
+        value: Value | None = getattr(self.policy.apply, "value", None)
+        if value is None:
+            raise UserError(f"{str(self.path)!r} has learned no value of positions; give a run of td_lambda or tdleaf")
+        return np.asarray(state_value(self.game, value, self.policy.params, state))
 
 
 def load_policy(path: pathlib.Path, find_algorithm: Callable[[str], Any]) -> Learned:

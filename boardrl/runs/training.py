@@ -43,7 +43,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
-from boardrl import options
+from boardrl import optional, options
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
@@ -360,7 +360,7 @@ class _Session:
     def show(self, status: str) -> None:
         """Refreshes the plot and the report."""
         began = time.monotonic()
-        plots.write(self.run, getattr(self.task.game, "printed", {}))
+        plots.write(self.run, optional.printed(self.task.game))
         self.write_report(status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)

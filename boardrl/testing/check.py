@@ -14,7 +14,7 @@ from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Game
 from boardrl.runs import progress
 from boardrl.system import machine
-from boardrl.testing.declared import DECLARED
+from boardrl.testing.declared import DECLARED, near_misses
 from boardrl.testing.features import MakePlayer, named_players_can_be_made, observation_out_of_bounds
 from boardrl.testing.hosted import ON_HOST
 from boardrl.testing.node import Verdict
@@ -106,7 +106,7 @@ def _stages(
     if seed < 0:
         raise UserError(f"seed={seed} is negative; expected 0 or more")
     require_hypothesis()
-    report = Report(game_text(game), ())
+    report = Report(game_text(game), (), near_misses(game))
     with progress.track(f"checking {report.game}", len(PROPERTIES), "properties") as bar:
         for check in DECLARED:
             finding = _ask(check, game)
@@ -117,7 +117,7 @@ def _stages(
         if report.broken:
             return
         if (warning := machine.compile_warning(game)) is not None:
-            report = report._replace(notes=(warning,))
+            report = report._replace(notes=(*report.notes, warning))
             bar.say(f"note: {warning}")
         tally, collector = Tally(game), Collector(seed=seed)
 

@@ -14,12 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import entry_points, options, registry
-from boardrl.errors import UserError
+from boardrl import entry_points, optional, options, registry
+from boardrl.errors import UserError, closest
 from boardrl.game import Game, Spec
 from boardrl.testing.features import features_as_declared
-from boardrl.testing.node import difference, look, rotation, strategies, type_difference, type_text
+from boardrl.testing.node import difference, look, type_difference, type_text
 from boardrl.testing.report import Broken, one_line
+
+NEARLY = 0.75  # similarity of two names from which one may be a slip of the other: strategy and strategies
 
 EAGER_STEPS = 6  # moves made twice without jit
 PROTOCOL = ("init", "actor", "legal", "chance", "step", "returns", "observe")
@@ -49,15 +51,17 @@ def spec_is_sane(game: Game[Any]) -> None:
 
 def game_is_a_value(game: Game[Any]) -> None:
     """A game is a frozen dataclass that equals its copy and the game made from its description."""
-    if not dataclasses.is_dataclass(game):
+    made = getattr(type(game), "__dataclass_params__", None)
+    if made is None:
         raise Broken(f"{type(game).__name__} is not a dataclass; compiled code is cached by a game's options")
-    if not type(game).__dataclass_params__.frozen:
+    if not made.frozen:
         raise Broken(f"{type(game).__name__} is a dataclass that is not frozen; write @dataclass(frozen=True)")
     try:
         number = hash(game)
     except TypeError as error:
         raise Broken(f"hash(game) raised {one_line(error)}") from error
-    twins = {"copy.copy(game)": copy.copy(game), "dataclasses.replace(game)": dataclasses.replace(game)}
+    same: Any = game  # a dataclass, as was just seen
+    twins = {"copy.copy(game)": copy.copy(game), "dataclasses.replace(game)": dataclasses.replace(same)}
     try:
         text = registry.describe(game)
         given = options.parse(text.partition(":")[2], options.of_dataclass(type(game)), text)
@@ -70,7 +74,7 @@ def game_is_a_value(game: Game[Any]) -> None:
         if hash(twin) != number:
             raise Broken(f"{name} and the game have different hashes; games with the same options must have one")
     place = f"{type(game).__module__}:{type(game).__qualname__}"
-    names = {point.name for point in entry_points.of(registry.GROUP) if point.value == place}
+    names = {point.name for point in entry_points.of(registry.GAMES.name) if point.value == place}
     if names and game.spec.name not in names:
         raise Broken(f"it is registered as {' and '.join(sorted(names))} but spec.name is {game.spec.name!r}")
 
@@ -80,10 +84,25 @@ def members_run(game: Game[Any]) -> None:
     missing = [name for name in PROTOCOL if not callable(getattr(game, name, None))]
     if missing:
         raise Broken(f"it has no {' and no '.join(missing)}")
-    if callable(getattr(game, "to_text", None)) != callable(getattr(game, "from_text", None)):
+    if (optional.to_text(game) is None) != (optional.from_text(game) is None):
         raise Broken("it has one of to_text and from_text; expected both or neither")
     for name, member in {"init": Member(game.init, ()), **members(game)}.items():
         _call(f"{name} raised", member.function, *member.arguments)
+
+
+def near_misses(game: Game[Any]) -> tuple[str, ...]:
+    """A sentence for each public member that is nearly called like an optional one, and so is never used."""
+    options_of_game = getattr(type(game), "__dataclass_fields__", {})
+    known = {"spec", *PROTOCOL, *optional.MEMBERS, *options_of_game}
+    found = []
+    for name in dir(type(game)):
+        near = closest(name, optional.MEMBERS, cutoff=NEARLY)
+        if name not in known and not name.startswith("_") and near is not None and not hasattr(game, near):
+            found.append(
+                f"{type(game).__name__}.{name} is nearly called {near}, an optional member for "
+                f"{optional.MEMBERS[near]} that the game does not have; rename it if that was meant"
+            )
+    return tuple(found)
 
 
 def members_trace_under_jit(game: Game[Any]) -> None:
@@ -165,13 +184,12 @@ def members(game: Game[Any]) -> dict[str, Member]:
         "returns": Member(game.returns, (state,), "float32", (spec.num_players,)),
         "observe": Member(game.observe, (state, zero), "float32", spec.obs_shape),
     }
-    rotate = rotation(game)
-    if rotate is not None:
+    if (rotate := optional.rotate(game)) is not None:
         table["rotate"] = Member(rotate, (state,), keeps_state=True)
-    for name, script in strategies(game).items():
+    for name, script in optional.strategies(game).items():
         bound = _bind(script, game)
         table[f"strategy {name!r}"] = Member(bound, (state,), "float32", (spec.num_actions,))
-    for name, event in getattr(game, "events", {}).items():
+    for name, event in optional.events(game).items():
         table[f"event {name!r}"] = Member(_bind(event, game), (state, state, zero), "float32", ())
     return table
 

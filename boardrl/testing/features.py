@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from boardrl import optional
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.testing.report import Broken, entry_text, one_line, state_text
@@ -21,15 +22,18 @@ MakePlayer = Callable[[str, Game[Any]], Any]  # raises UserError for the text of
 
 def feature_sets(game: Game[Any]) -> dict[str, FeatureSet]:
     """All feature sets of a game, by the name that a user types."""
-    named: Mapping[str, FeatureSet] = getattr(game, "feature_sets", {})
+    named = optional.feature_sets(game)
     sets = {f"feature_sets[{name!r}]": linear.find(game, name) for name in named}
-    return {"features": linear.find(game), **sets} if hasattr(game, "features") else sets
+    return {"features": linear.find(game), **sets} if optional.features(game) is not None else sets
 
 
 def features_as_declared(game: Game[Any]) -> None:
     """Features are [F] float32 with, if given, F names and F finite weights, also in the game's weight files."""
-    for field in ("feature_names", "feature_weights"):
-        if getattr(game, field, ()) and not hasattr(game, "features"):
+    for field, given in (
+        ("feature_names", optional.feature_names(game)),
+        ("feature_weights", optional.feature_weights(game)),
+    ):
+        if given and optional.features(game) is None:
             raise Broken(f"it has {field} but no features")
     for name, features in feature_sets(game).items():
         if not isinstance(features, FeatureSet):
@@ -47,7 +51,7 @@ def features_as_declared(game: Game[Any]) -> None:
                     f"{name} gives {found.shape[0]} numbers and {part} has {len(given)}; expected equal numbers"
                 )
         _check_finite(f"{values} of {name}", features.weights)
-    for name in getattr(game, "weight_files", {}):
+    for name in optional.weight_files(game):
         try:
             _check_finite(f"weight_files[{name!r}]", weight_file.load(name, game).values)
         except UserError as error:
@@ -83,7 +87,7 @@ def features_are_finite(game: Game[Any], evidence: Any) -> int:
 
 def named_players_can_be_made(game: Game[Any], make: MakePlayer | None) -> int:
     """Every player of `named_players` can be made for this game."""
-    named: Mapping[str, str] = getattr(game, "named_players", {})
+    named = optional.named_players(game)
     if make is None:
         return 0
     for name, text in named.items():

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
+from boardrl import optional
 from boardrl.game import Game
 from boardrl.testing.report import SHOWN, entry_text
 
@@ -44,7 +44,7 @@ def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False)
     Args:
       batch_players: observe by one `jax.vmap` over the players, which compiles faster than a loop.
     """
-    rotate = rotation(game)
+    rotate = optional.rotate(game)
     players = jnp.arange(game.spec.num_players)
     if batch_players:
         observations = jax.vmap(game.observe, (None, 0))(state, players)
@@ -58,20 +58,10 @@ def look(game: Game[Any], state: Any, move: Any, *, batch_players: bool = False)
         chance=game.chance(state),
         returns=game.returns(state),
         observations=observations,
-        logits={name: script(game, state) for name, script in strategies(game).items()},
+        logits={name: script(game, state) for name, script in optional.strategies(game).items()},
         after=game.step(state, move),
         rotated=None if rotate is None else rotate(state),
     )
-
-
-def rotation(game: Game[Any]) -> Callable[[Any], Any] | None:
-    """The game's `rotate`, if it has one."""
-    return getattr(game, "rotate", None)
-
-
-def strategies(game: Game[Any]) -> dict[str, Callable[..., Array]]:
-    """The game's scripted strategies, if it has any."""
-    return getattr(game, "strategies", {})
 
 
 def same(one: Any, other: Any) -> Any:

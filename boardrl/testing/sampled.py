@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl import optional
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.testing.features import features_are_finite
@@ -81,13 +82,14 @@ def vmap_equals_loop(game: Game[Any], evidence: Evidence) -> int:
 
 def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
     """`from_text(to_text(state))` is the same state."""
-    if not _has_text(game):
+    to_text, from_text = optional.to_text(game), optional.from_text(game)
+    if to_text is None or from_text is None:
         return 0
     samples = evidence.samples[:TEXT_SAMPLES]
     for sample in samples:
         state = _arrays(sample.node.state)
         try:
-            again = game.from_text(game.to_text(state))  # type: ignore[attr-defined]
+            again = from_text(to_text(state))
         except Exception as error:
             raise _broken_at(game, sample, f"it raised {one_line(error)}") from error
         names = ("at first", "from its text")
@@ -98,15 +100,16 @@ def text_round_trip(game: Game[Any], evidence: Evidence) -> int:
 
 def bad_text_is_refused(game: Game[Any], evidence: Evidence) -> int:
     """`from_text` raises UserError for invalid text, and every state that it accepts keeps all promises."""
-    if not _has_text(game):
+    to_text, from_text = optional.to_text(game), optional.from_text(game)
+    if to_text is None or from_text is None:
         return 0
     rng = np.random.default_rng(evidence.seed)
-    texts = [game.to_text(_arrays(sample.node.state)) for sample in evidence.samples[:TEXT_SAMPLES]]  # type: ignore[attr-defined]
+    texts = [to_text(_arrays(sample.node.state)) for sample in evidence.samples[:TEXT_SAMPLES]]
     accepted = {}
     mutants = [mutate(text, str(rng.choice(texts)), rng) for text in texts * 8]
     for text in dict.fromkeys([*NONSENSE, *ODD, *mutants]):
         try:
-            state = game.from_text(text)  # type: ignore[attr-defined]
+            state = from_text(text)
         except UserError:
             continue
         except Exception as error:
@@ -146,10 +149,6 @@ def _keeps_promises(game: Game[Any], accepted: dict[str, Any], evidence: Evidenc
             for step, lane in np.argwhere(broken(verdict))[:1]:
                 moves = list_text(chunk.path(step, lane))
                 raise Broken(f"from_text accepts {batch[lane]!r}, which after moves {moves} breaks {name}")
-
-
-def _has_text(game: Game[Any]) -> bool:
-    return callable(getattr(game, "to_text", None))
 
 
 def _arrays(tree: Any) -> Any:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import optional
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.testing.node import TOLERANCE, Node, Verdict, close, look, same
 from boardrl.testing.report import name_of
@@ -77,16 +78,16 @@ def observation_bounded(game: Game[Any], node: Node) -> Verdict:
 
 def act_is_step(game: Game[Any], node: Node) -> Verdict:
     """At a decision `act`, if the game has it, equals `step`."""
-    if not hasattr(game, "act"):
+    if (act := optional.act(game)) is None:
         return Verdict(False, True)
-    return Verdict(node.actor >= 0, same(game.act(node.state, node.move), node.after))
+    return Verdict(node.actor >= 0, same(act(node.state, node.move), node.after))
 
 
 def settle_is_step(game: Game[Any], node: Node) -> Verdict:
     """At a chance node `settle`, if the game has it, equals `step`."""
-    if not hasattr(game, "settle"):
+    if (settle := optional.settle(game)) is None:
         return Verdict(False, True)
-    return Verdict(node.actor == CHANCE, same(game.settle(node.state, node.move), node.after))
+    return Verdict(node.actor == CHANCE, same(settle(node.state, node.move), node.after))
 
 
 def strategies_allow_a_legal_action(game: Game[Any], node: Node) -> Verdict:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import optional
 from boardrl.errors import UserError, did_you_mean
 from boardrl.game import Game
 
@@ -24,9 +25,9 @@ class FeatureSet(NamedTuple):
 
 def find(game: Game[Any], name: str = "") -> FeatureSet:
     """The feature set of that name; the game's `features` if the name is empty."""
-    sets: dict[str, FeatureSet] = dict(getattr(game, "feature_sets", {}))
-    if hasattr(game, "features"):
-        own = getattr(game, "feature_names", ()), getattr(game, "feature_weights", ())
+    sets: dict[str, FeatureSet] = dict(optional.feature_sets(game))
+    if optional.features(game) is not None:
+        own = optional.feature_names(game), optional.feature_weights(game)
         sets[""] = FeatureSet(own[0], lambda game, state, player: game.features(state, player), own[1])
     if name in sets:
         return sets[name]

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from boardrl import optional
 from boardrl.game import Game, Spec, one_hot
 from boardrl.values import sparse_observation
 from boardrl.values.return_scale import Scale
@@ -138,7 +139,7 @@ class ValueNet:
 
     @property
     def _told_its_seat(self) -> bool:
-        return not self.fixed_seats and getattr(self.game, "rotate", None) is None
+        return not self.fixed_seats and optional.rotate(self.game) is None
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -146,7 +147,7 @@ class ValueNet:
 
     def _observe(self, state: Any, player: Array) -> Array:
         if self.encoding:
-            return self.game.encodings[self.encoding](self.game, state, player)  # type: ignore[attr-defined]
+            return optional.encodings(self.game)[self.encoding](self.game, state, player)
         return self.game.observe(state, player)
 
 

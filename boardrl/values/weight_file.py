@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boardrl import optional
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.system import atomic_files, untrusted_files
@@ -35,7 +36,7 @@ def save(path: pathlib.Path, weights: Weights) -> None:
 
 def load(text: str, game: Game[Any]) -> Weights:
     """The weights of a file, or of a name in the game's `weight_files`."""
-    shipped: Mapping[str, pathlib.Path] = getattr(game, "weight_files", {})
+    shipped = optional.weight_files(game)
     path = shipped.get(text, pathlib.Path(text))
     known = f"; {game.spec.name} has {', '.join(shipped)}" if shipped else ""
     try:

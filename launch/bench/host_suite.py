@@ -147,7 +147,7 @@ def mask_time(*, repeats: int = 5, calls: int = 200_000) -> MaskTime:
     out, work = np.zeros(masks.num_words(HOPS), np.uint64), np.zeros(lowered.work_words, np.uint64)
 
     @njit
-    def repeat(boards, out, work, calls):
+    def repeat(boards: np.ndarray, out: np.ndarray, work: np.ndarray, calls: int) -> int:
         found = 0
         for k in range(calls):
             function(boards[k % 64], 1 + k % 2, out, work)

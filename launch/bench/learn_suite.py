@@ -12,7 +12,7 @@ import numpy as np
 
 from algorithms import genetic, q_table, td_lambda, tdleaf
 from algorithms.genomes.reward_recipe import RewardRecipe
-from boardrl import presets, registry
+from boardrl import optional, presets, registry
 from boardrl.game import Game
 from launch.bench import simulate_suite
 from launch.bench.row import Row
@@ -40,7 +40,7 @@ def by_td_lambda() -> Sequence[Row]:
 
 def training_rate(name: str, metric: str) -> Callable[[], float]:
     game = registry.make(name)
-    suited = getattr(game, "defaults", {}).get("td_lambda", {})
+    suited = optional.defaults(game).get("td_lambda", {})
     known = {field.name for field in dataclasses.fields(td_lambda.Config)}
     config = td_lambda.Config(**{key: value for key, value in suited.items() if key in known})
     state = td_lambda.init(config, game, jax.random.key(0))

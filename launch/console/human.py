@@ -10,9 +10,10 @@ import numpy as np
 import rich.console
 import rich.text
 
+from boardrl import optional
 from boardrl.drawing import state_text
 from boardrl.errors import UserError, did_you_mean
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.play.players import Player
 from launch.console.undo import TakeBack
 from search import searchers
@@ -70,7 +71,7 @@ class Human:
     def reset(self) -> None:
         """Does nothing: humans have no state to reset."""
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         legal = np.flatnonzero(jax.jit(game.legal)(state)).tolist()
         moves = {action: state_text.move(game, state, self._seat, action) for action in legal}
         self._show(state)
@@ -89,7 +90,7 @@ class Human:
             if action is not None:
                 return action
 
-    def _answer(self, answer: str, game: Game[Any], state: Any, moves: Mapping[int, str]) -> int | None:
+    def _answer(self, answer: str, game: Game[State], state: State, moves: Mapping[int, str]) -> int | None:
         """The action that was typed, or None after a command."""
         match answer.lower():
             case "":
@@ -158,7 +159,7 @@ def columns(texts: Sequence[str], width: int, most: int | None) -> list[str]:
 
 def default_hinter(game: Game[Any]) -> str:
     """A searcher that fits the game."""
-    blind = "mcts" in searchers.names() and not getattr(game, "feature_weights", ())
+    blind = "mcts" in searchers.names() and not optional.feature_weights(game)
     for name in (*(["mcts"] if blind else []), "negascout", "expectimax"):
         try:
             searchers.refuse(name, game)

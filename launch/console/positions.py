@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any
 
+from boardrl import optional
 from boardrl.errors import UserError
+from boardrl.game import Game, State
 
 SHOWN = 80  # characters of a text in an error
 
 
-def parse(game: Any, text: str) -> Any:
+def parse(game: Game[State], text: str) -> State:
     """The state of a text; raises UserError if the game's `from_text` cannot read it."""
-    if not hasattr(game, "from_text"):
+    if (from_text := optional.from_text(game)) is None:
         raise UserError(f"{game.spec.name} cannot read positions; leave out --position")
     try:
-        return game.from_text(text)
+        return from_text(text)
     except UserError:
         raise
     except (ValueError, LookupError) as error:  # from a game that raises no UserError itself
         shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
-        wanted = f"; expected one like {game.to_text(game.init())!r}" if hasattr(game, "to_text") else ""
+        to_text = optional.to_text(game)
+        wanted = f"; expected one like {to_text(game.init())!r}" if to_text is not None else ""
         raise UserError(f"{shown!r} is not a position of {game.spec.name} ({_reason(error)}){wanted}") from error
 
 
-def read(game: Any, path: str) -> Any:
+def read(game: Game[State], path: str) -> State:
     """The state in a file, or the initial state for an empty path."""
     if not path:
         return game.init()

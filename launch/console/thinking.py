@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.play.players import HostPlayer
 
 LOOK_SECONDS = 0.2
@@ -31,7 +30,7 @@ class Thinking:
     def reset(self) -> None:
         self.host.reset()
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         found: list[int] = []
         failed: list[BaseException] = []
         done = threading.Event()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.matches import host_match
 from boardrl.play.players import HostPlayer, Player
 
@@ -72,7 +72,7 @@ class Recorded:
         if not self._record.decisions:
             self._host.reset()
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         return self._record.decide(self._seat, self._host, game, state, rng)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boardrl import registry
-from boardrl.game import Game
+from boardrl.game import Game, State
 from boardrl.matches import host_match
 from boardrl.play import players
 from boardrl.play.players import Player
@@ -45,7 +45,7 @@ class Timed:
         self.player.reset()
         self.ms = 0.0
 
-    def choose(self, game: Game[Any], state: Any, rng: np.random.Generator) -> int:
+    def choose(self, game: Game[State], state: State, rng: np.random.Generator) -> int:
         began = time.monotonic()
         try:
             return self.player.choose(game, state, rng)

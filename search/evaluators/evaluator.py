@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from boardrl import host, options
+from boardrl import host, optional, options
 from boardrl.errors import UserError, did_you_mean
 from boardrl.host import Facet
 from boardrl.lowering.ir import LoweringError
@@ -153,7 +153,7 @@ def default(facet: Facet, *, games: int = PLAYOUTS, limited: bool = True) -> Eva
     Args:
       limited: whether searches end before the game does; if not, playouts would only cost time.
     """
-    if getattr(facet.game, "feature_weights", ()):
+    if optional.feature_weights(facet.game):
         return of_text("features", facet)
     return playouts(facet, games=games) if limited else none(facet)
 
@@ -177,7 +177,7 @@ def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: in
         return none(facet)
     if name == "playouts":
         return playouts(facet, games=given.get("games", games))
-    chosen: Any = tuple(weights) or getattr(facet.game, "feature_weights", ())
+    chosen: Any = tuple(weights) or optional.feature_weights(facet.game)
     if not chosen:
         raise UserError(f"{facet.game.spec.name} offers no feature_weights; give weights=…, or evaluation=playouts")
     return linear(facet, chosen)
