@@ -128,7 +128,7 @@ def test_every_way_to_break_it_is_reported_once_with_its_seed(
     ("config", "words"),
     [
         (fuzz.Config(targets="gmae"), "unknown target 'gmae'; known targets: run, weights"),
-        (fuzz.Config(minutes=0.0), "--minutes=0.0 --blocks=0 is no time"),
+        (fuzz.Config(minutes=0.0), "--minutes=0.0 --blocks=0 leaves no time"),
     ],
 )
 def test_mistakes(config: fuzz.Config, words: str) -> None:
