@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from algorithms import q_table, tabular
+from algorithms import q_table
 from algorithms.learning import experience, rewards
+from algorithms.tabular import coding as tabular_coding
 from algorithms.tabular import hash_table, q_kernel
 from boardrl.errors import Exhausted, UserError
 from boardrl.exact import solve
@@ -55,8 +56,8 @@ def test_pig_is_solved():
 def test_threads_and_a_stop_change_nothing(monkeypatch, tmp_path):
     config = dataclasses.replace(SMALL, epsilon_end=0.2)
     whole, _ = train(config, PIG, 6)
-    monkeypatch.setattr(tabular.machine, "num_cores", lambda: 5)
-    monkeypatch.setattr(tabular, "GAMES", 7)
+    monkeypatch.setattr(tabular_coding.machine, "num_cores", lambda: 5)
+    monkeypatch.setattr(tabular_coding, "GAMES", 7)
     half, _ = train(config, PIG, 3)
     checkpoint.save(tmp_path, half, notes={})
     stored = tmp_path / "3"
