@@ -229,9 +229,9 @@ def test_what_is_no_window_is_refused(width: float) -> None:
 @pytest.mark.parametrize(
     ("game", "kind", "words"),
     [
-        ("pig:players=3", "alphabeta", "has 3; use paranoid"),
+        ("pig:players=3", "alphabeta", "has 3; use maxn, mcts or paranoid"),
         ("pig", "negascout", "dice of pig; use expectimax"),
-        ("pig:players=4", "expectimax", "has 4; use paranoid"),
+        ("pig:players=4", "expectimax", "has 4; use maxn, mcts or paranoid"),
     ],
 )
 def test_a_game_that_does_not_fit_is_refused_with_what_does(game: str, kind: str, words: str) -> None:
