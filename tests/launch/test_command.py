@@ -63,7 +63,7 @@ def test_packages_of_somebody_else_are_refused(tmp_path, content):
     script = f"""
 import sys
 sys.path[:] = ["", *sys.path[1:], {str(ROOT)!r}]
-import boardrl
+import boardrl, games
 from launch import cli
 {drop}
 cli.check_packages()
