@@ -266,6 +266,8 @@ def moved(emit: Emitter, operands: Sequence[Bits], shape: tuple[int, ...], ids: 
     parts: list[Part] = []
     start = 0
     for operand in operands:
+        if operand.size == 0:  # nothing comes from it, as where an empty array is padded
+            continue
         inside = (flat >= start) & (flat < start + operand.size)
         places = np.where(inside, flat - start, 0)
         if operand.rearranged:

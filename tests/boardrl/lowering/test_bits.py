@@ -34,6 +34,12 @@ def test_random_programs_equal_jax(first: int) -> None:
         assert differences(seeds[start : start + TOGETHER]) == []
 
 
+@pytest.mark.usefixtures("quick_compile")
+def test_empty_arrays_are_rearranged() -> None:
+    """Two programs of the long run: arrays without elements are padded and joined."""
+    assert differences([307, 436]) == []
+
+
 def wrong_mask(word: str, valid: int, delta: int, bit: np.ndarray) -> str:
     """Shifts without their masks."""
     if delta == 0:
