@@ -61,12 +61,11 @@ def test_training_and_matches_by_name(folder):
         "--evaluate_every=16",
         "--final_games=8",
     )
-    (path,) = (folder / "runs").glob("subtraction-outside_td-*")
+    (path,) = (folder / "runs").glob("*outside_td*")
     assert json.loads((path / "config.json").read_text())["algo"] == "outside_td"
-    text = run(folder, "evaluate", game, f"--players=lookahead(depth=1),{path}", "--games=40")
-    rate = re.search(r"lookahead\(depth=1\) +([\d.]+)%", text)
-    assert rate, text
-    assert float(rate.group(1)) >= 50  # who moves first takes all three pieces, which one turn of looking ahead sees
+    text = run(folder, "evaluate", game, f"--players=lookahead(depth=1),{path}", "--games=8")
+    # Who moves first can take all three pieces, which one turn of looking ahead sees: it wins all 4 games of seat 0.
+    assert re.search(r"lookahead\(depth=1\) +│ +0 │ +4 │ +4 │", text), text
 
 
 def test_analysis_by_name(folder):
