@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_every_member_has_a_protocol_a_group_and_an_accessor():
-    assert len(optional.MEMBERS) == 29
+    assert len(optional.MEMBERS) == 28
     for protocols in optional.GROUPS.values():
         for protocol in protocols:
             name = optional.member_of(protocol)
@@ -37,7 +37,7 @@ def test_what_a_game_has_is_given_and_what_it_lacks_is_empty():
     assert optional.num_symmetries(pig) == 1
     assert optional.symmetric(pig) is None
     assert optional.to_text(ttt)(ttt.init()) == "... ... ... 0"
-    assert (optional.lanes_last(pig), optional.feature_weights(pig), optional.host(pig)) == (True, (), None)
+    assert (optional.lanes_last(pig), optional.feature_weights(pig)) == (True, ())
 
 
 def test_a_member_that_is_none_is_not_offered():

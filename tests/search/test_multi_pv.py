@@ -74,9 +74,9 @@ def test_turns_of_several_actions() -> None:
         plain_result = other.search_row(row)
         assert (result.depth, result.exact) == (plain_result.depth, plain_result.exact)
         np.testing.assert_array_equal(moves[0].value, plain_result.value)
-        turns = [turns.turns(facet, move.line)[0] for move in moves]
-        assert sorted(turn.actions[0] for turn in turns) == facet.actions(row).tolist()
-        for move, turn in zip(moves, turns, strict=True):
+        taken = [turns.turns(facet, move.line)[0] for move in moves]
+        assert sorted(turn.actions[0] for turn in taken) == facet.actions(row).tolist()
+        for move, turn in zip(moves, taken, strict=True):
             state = facet.state(row)
             for action in turn.actions:
                 state = game.step(state, np.int32(action))

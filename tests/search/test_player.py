@@ -82,7 +82,7 @@ def test_a_set_of_features_is_compiled_with_room_to_work_in() -> None:
     search = Searcher(game, "alphabeta", budget=Budget(depth=1), evaluator=evaluator)
     part = host.lower_features(game, "extended")
     assert (evaluator.name, part.NUM_FEATURES) == ("features", len(names))
-    assert len(search.kernel.memory.work) == max(part.WORK_WORDS, host.of(game).module.WORK_WORDS)
+    assert len(search.memory.work) == max(part.WORK_WORDS, host.of(game).module.WORK_WORDS)
     state = game.from_text("9\n" + "W - B X - W - B -\n" * 9 + "B")
     want = linear.Linear(game, "extended")(weights, state, np.int32(0))
     np.testing.assert_allclose(search.evaluate(search.facet.row(state)), want, atol=1e-6)
