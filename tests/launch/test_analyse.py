@@ -67,7 +67,7 @@ def test_the_line_goes_as_far_as_the_search(tmp_path: pathlib.Path) -> None:
         (["--searcher=negascot"], "did you mean 'negascout'"),
         (["--game=pig:players=3"], "has 3; use maxn, mcts or paranoid"),
         (["--kilobytes=2"], "kilobytes=2 is too little for negascout"),
-        (["--weights=1+2"], "offers no features"),
+        (["--weights=1+2"], "has no features to weight"),
         (["--position=nowhere.txt"], "cannot read --position=nowhere.txt"),
         (["--depth=-1"], "depth=-1"),
     ],

@@ -112,7 +112,7 @@ def test_weights_from_a_file_and_features_by_name(tmp_path: pathlib.Path) -> Non
         (["--net={path}", "--game=connect_four"], "learned tic_tac_toe, not connect_four, and cannot play it"),
         (["--net={path}", "--evaluation=none"], "evaluation= and net= are given, and each says how"),
         (["--learned=nothing"], "learned=nothing is not a file of weights"),
-        (["--features=some"], "offers no features"),
+        (["--features=some"], "has no features to weight"),
         (["--multi=-1"], "--multi=-1 is no number of moves"),
     ],
 )

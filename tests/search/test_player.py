@@ -41,7 +41,7 @@ def test_options_reach_the_searcher() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("alphabeta(dept=3)", "did you mean 'depth'"), ("alphabeta(weights=1+2)", "offers no features")],
+    [("alphabeta(dept=3)", "did you mean 'depth'"), ("alphabeta(weights=1+2)", "has no features to weight")],
 )
 def test_mistakes(text: str, words: str) -> None:
     with pytest.raises(UserError, match=words):

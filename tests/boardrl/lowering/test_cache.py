@@ -17,13 +17,15 @@ from jax import lax
 
 from boardrl import host, registry
 from boardrl.errors import UserError
+from boardrl.host import facet
 from boardrl.lowering import Layout, LoweringError, cache, lower
 from boardrl.system import numba_cache, sealed_files
 
 PROGRAM = """
 import json, sys, time
 import jax, jax.numpy as jnp, numba, numpy as np
-from boardrl import host, numba_cache, registry, sealed
+from boardrl import host, registry
+from boardrl.system import numba_cache, sealed_files as sealed
 start = time.monotonic()
 game = registry.make(sys.argv[1])
 facet = host.of(game)
@@ -112,7 +114,7 @@ def test_names_and_lines_of_the_source_are_in_the_emitted_code(
     assert path.parent == tmp_path / "lowered"
     text = path.read_text()
     line = next(n for n, t in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if "loudness = jnp" in t)
-    assert f"loudness = i32(maximum(voice[i], i32(3)) * 2)  # mul i32[40], test_lowering_cache.py:{line}" in text
+    assert f"loudness = i32(maximum(voice[i], i32(3)) * 2)  # mul i32[40], test_cache.py:{line}" in text
     assert "unused" not in text.partition("def shout")[2].partition('"""')[2].partition('"""')[2]
 
 
@@ -122,7 +124,7 @@ def test_names_and_lines_of_the_source_are_in_the_emitted_code(
         (
             lambda x: lax.erf_inv(x),
             jnp.zeros(4),
-            r"f uses the primitive 'erf_inv' in .*test_lowering_cache\.py, line \d+, for",
+            r"f uses the primitive 'erf_inv' in .*test_cache\.py, line \d+, for",
         ),
         (
             lambda x: x.at[0].apply(jnp.sin),
@@ -179,9 +181,9 @@ def test_the_toolchain_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_code_in_the_docs_is_what_is_emitted(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Line numbers may differ: the game's file changes more often than its rules."""
     monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path))
-    host._of.cache_clear()
+    facet._of.cache_clear()
     emitted = pathlib.Path(str(host.of(registry.make("jumper")).module.__file__)).read_text()
-    host._of.cache_clear()
+    facet._of.cache_clear()
     docs = (pathlib.Path(__file__).parents[3] / "docs" / "lowering.md").read_text()
     shown = [block for block in re.findall(r"```python\n(.*?)```", docs, re.DOTALL) if block.startswith("@njit")]
     assert len(shown) == 1
@@ -275,6 +277,8 @@ def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(
     monkeypatch.setattr(sealed_files, "_warned", False)
     sys.modules.pop(f"{cache.PACKAGE}.tiny", None)
     module = cache.write("tiny", TINY)
-    monkeypatch.setattr(numba_cache.sealed, "write", lambda *_: os.open(tmp_path / "nowhere" / "at all", os.O_RDONLY))
+    monkeypatch.setattr(
+        numba_cache.sealed_files, "write", lambda *_: os.open(tmp_path / "nowhere" / "at all", os.O_RDONLY)
+    )
     assert (module.double(21), module.double(0.5)) == (42, 1.0)
     assert capfd.readouterr().err.count("warning: compiled code cannot be saved in") == 1

@@ -140,7 +140,7 @@ def test_default_hints_fit_the_game() -> None:
     for game in (TTT, PIG, "pig:players=3", "connect_four"):
         made = play.registry.make(game)
         name = human.default_hinter(made)
-        human.kinds.find(name.partition("(")[0]).refuse(name, made)
+        human.searchers.refuse(name.partition("(")[0], made)
 
 
 def test_moves_have_the_game_s_words(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
