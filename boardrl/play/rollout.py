@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Sequence
@@ -47,12 +48,34 @@ def move_code(made: Array | bool, move: Array, drawn: Array) -> Array:
 NO_MOVES = Course((np.uint32(0), np.uint32(0)), np.bool_(False))  # type: ignore[arg-type]
 
 
+class Dice(NamedTuple):
+    """Which stream of random numbers the dice of a game are drawn from, where games share theirs."""
+
+    group: Array  # [B] uint32: games of the same group have the same dice
+    count: Array  # [B] uint32: chance events so far
+    stride: Array  # [B] uint32: from a lane's game to its next, added to its group
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Tally:
+    """What is kept along each game and updated at every chance node, from zeros on: a pure function and its parameters.
+
+    `apply(params, state, outcome, so_far) -> so_far` of one chance node; hashable and equal to its like, as in Policy.
+    """
+
+    apply: Callable[[Any, Any, Array, Any], Any] = dataclasses.field(metadata={"static": True})
+    params: Any
+
+
 class Lanes(NamedTuple):
     """B games under way; a finished one is replaced by a new one."""
 
     state: Any  # [B] states
     steps: Array  # [B] int32: actions and outcomes since the game began
     course: Course | None = None  # [B] where somebody asks which games repeat others
+    dice: Dice | None = None  # [B] where games share their dice
+    tally: Any = None  # [B] of each game so far, where there is a Tally
 
 
 class Ended(NamedTuple):
@@ -63,6 +86,8 @@ class Ended(NamedTuple):
     returns: Array  # [B, P]: meaningful where over
     length: Array  # [B] int32: steps of the game: meaningful where over
     course: Course | None = None  # [B] where the lanes have one
+    tally: Any = None  # [B] where the lanes have one
+    codes: Array | None = None  # [2, B] uint32 `move_code` of the turn's outcome and action, where moves are asked for
 
 
 def start(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
@@ -176,13 +201,25 @@ def _settle_chance(game: Game[Any], state: Any, uniform: Array) -> tuple[Any, Ar
 
 def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
     """Throws the dice in every lane that waits for them, and says [B] which did; `axis` as in `end_games`."""
+    lanes, waits, _ = _roll(game, lanes, uniform, axis=axis)
+    return lanes, waits
+
+
+def _roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int) -> tuple[Lanes, Array, Array | None]:
+    """`roll`, and the codes of the outcomes."""
     waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
     step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0), (axis, 0))
-    return _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform)), waits
+    lanes, codes = _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform))
+    return lanes, waits, codes
 
 
-def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> Lanes:
-    """The lanes after [B] some of them have moved; `step` gives the states of all, and [B] the codes of the moves."""
+def _move_where(
+    moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]
+) -> tuple[Lanes, Array | None]:
+    """The lanes after [B] some of them have moved, and the codes of the moves where the lanes have courses.
+
+    `step` gives the states of all lanes, and [B] the codes.
+    """
     asked = lanes.course is not None
 
     def move(lanes: Lanes) -> tuple[Any, Array | None]:
@@ -195,7 +232,7 @@ def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, A
     # A branch, which XLA on a CPU does not look into: it would compute the new state anew for all that follows.
     state, code = jax.lax.cond(moves.any(), move, stay, Lanes(lanes.state, lanes.steps))
     course = lanes.course.after(code) if lanes.course is not None and code is not None else None
-    return Lanes(state, lanes.steps + moves.astype(jnp.int32), course)
+    return lanes._replace(state=state, steps=lanes.steps + moves.astype(jnp.int32), course=course), code
 
 
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
@@ -220,8 +257,14 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
     returns = jax.vmap(game.returns, axis)(lanes.state)
     state = jax.vmap(select, (0, None, axis), axis)(over, game.init(), lanes.state)
     course = lanes.course and jax.vmap(select, (0, None, 0))(over, NO_MOVES, lanes.course)
-    ended = Ended(over, cut, returns, lanes.steps, lanes.course)
-    return Lanes(state, jnp.where(over, 0, lanes.steps), course), ended
+    dice = lanes.dice and Dice(
+        jnp.where(over, lanes.dice.group + lanes.dice.stride, lanes.dice.group),
+        jnp.where(over, jnp.uint32(0), lanes.dice.count),
+        lanes.dice.stride,
+    )
+    tally = jax.vmap(select)(over, jax.tree.map(jnp.zeros_like, lanes.tally), lanes.tally)
+    ended = Ended(over, cut, returns, lanes.steps, lanes.course, lanes.tally)
+    return Lanes(state, jnp.where(over, 0, lanes.steps), course, dice, tally), ended
 
 
 def turn(
@@ -238,15 +281,37 @@ def turn(
 
 
 def _turn(
-    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
+    game: Game[Any],
+    policies: Sequence[Policy],
+    seats: Array | None,
+    lanes: Lanes,
+    key: Array,
+    *,
+    opening: int,
+    key_dice: Array | None = None,
+    tally: Tally | None = None,
+    moves: bool = False,
 ) -> tuple[Lanes, Ended]:
     """`turn` with the games along the axis that suits this game, as `_turned` gives them."""
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
+    rolled = None
     if game.spec.num_outcomes:
         uniform_chance, uniform_choice = jax.random.uniform(key, (2, num_lanes))
-        lanes, _ = roll(game, lanes, uniform_chance, axis=axis)
     else:
         uniform_choice = jax.random.uniform(key, (num_lanes,))
+    if lanes.dice is not None:
+        assert key_dice is not None
+        key_chance, key_opening = jax.random.split(key_dice)
+        uniform_chance = _shared(key_chance, lanes.dice.group, lanes.dice.count)
+        if opening:
+            shared = _shared(key_opening, lanes.dice.group, lanes.steps.astype(jnp.uint32))
+            uniform_choice = jnp.where(lanes.steps < opening, shared, uniform_choice)
+    if game.spec.num_outcomes:
+        if tally is not None:
+            lanes = lanes._replace(tally=_tallied(game, tally, lanes, uniform_chance, axis))
+        lanes, waited, rolled = _roll(game, lanes, uniform_chance, axis=axis)
+        if lanes.dice is not None:
+            lanes = lanes._replace(dice=lanes.dice._replace(count=lanes.dice.count + waited.astype(jnp.uint32)))
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
     def decide(lanes: Lanes) -> tuple[Any, Array]:
@@ -255,7 +320,32 @@ def _turn(
         step = jax.vmap(functools.partial(_decide, game, policies), axes, (axis, 0))
         return step(lanes.state, due, seats, uniform_choice, opens)
 
-    return end_games(game, _move_where(due, lanes, decide), axis=axis)
+    lanes, decided = _move_where(due, lanes, decide)
+    lanes, ended = end_games(game, lanes, axis=axis)
+    if moves:
+        assert decided is not None
+        codes = jnp.stack([jnp.zeros_like(decided) if rolled is None else rolled, decided])
+        ended = ended._replace(codes=codes)
+    return lanes, ended
+
+
+def _shared(key: Array, group: Array, count: Array) -> Array:
+    """[B] numbers in [0, 1) that depend only on the key, the group and the number of the event."""
+
+    def draw(group: Array, count: Array) -> Array:
+        return jax.random.uniform(jax.random.fold_in(jax.random.fold_in(key, group), count))
+
+    return jax.vmap(draw)(group, count)
+
+
+def _tallied(game: Game[Any], tally: Tally, lanes: Lanes, uniform: Array, axis: int) -> Any:
+    """[B] the tally after the dice that are about to be thrown."""
+
+    def update(state: Any, uniform: Array, so_far: Any) -> Any:
+        after = tally.apply(tally.params, state, sample(game.chance(state), uniform), so_far)
+        return select(game.actor(state) == CHANCE, after, so_far)
+
+    return jax.vmap(update, (axis, 0, 0))(lanes.state, uniform, lanes.tally)
 
 
 def _axis(game: Game[Any]) -> int:
@@ -264,13 +354,15 @@ def _axis(game: Game[Any]) -> int:
 
 
 def _turned(game: Game[Any], lanes: Lanes) -> Lanes:
-    """The lanes with the games along `_axis`."""
-    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes)
+    """The lanes with the games along `_axis`; a tally keeps the games first."""
+    turned = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes._replace(tally=None))
+    return turned._replace(tally=lanes.tally)
 
 
 def _turned_back(game: Game[Any], lanes: Lanes) -> Lanes:
     """The lanes with the games first again, and shared out over the devices."""
-    return spread(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes))
+    back = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes._replace(tally=None))
+    return spread(back._replace(tally=lanes.tally))
 
 
 def _decide(
@@ -302,7 +394,7 @@ def _decide(
     return after, move_code(due, action, is_drawn(weights))
 
 
-@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"))
+@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening", "moves"))
 def play(
     game: Game[Any],
     policies: tuple[Policy, ...],
@@ -312,9 +404,19 @@ def play(
     *,
     num_turns: int,
     opening: int = 0,
+    key_dice: Array | None = None,
+    tally: Tally | None = None,
+    moves: bool = False,
 ) -> tuple[Lanes, Ended]:
-    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
-    step = functools.partial(_turn, game, policies, seats, opening=opening)
+    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T].
+
+    Args:
+      key_dice: of the streams that lanes with `dice` draw from, the same in all calls of a match.
+      tally: what is kept along each game in the lanes' `tally`.
+      moves: whether what ended tells the moves of each turn too; the lanes need courses.
+    """
+    options: dict[str, Any] = {"opening": opening, "key_dice": key_dice, "tally": tally, "moves": moves}
+    step = functools.partial(_turn, game, policies, seats, **options)
     lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
     return _turned_back(game, lanes), ended
 
