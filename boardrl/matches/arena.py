@@ -199,8 +199,8 @@ def play(
     tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
     policies = [player.policy for player in players if player.policy]
     if len(policies) == len(players):
-        most = STOPPING_LANES if test else MAX_LANES
-        lanes = _Lanes(game, policies, arrangements, num_games=num_games, opening=opening, most=most)
+        most_lanes = STOPPING_LANES if test else MAX_LANES
+        lanes = _Lanes(game, policies, arrangements, num_games=num_games, opening=opening, most=most_lanes)
         lanes.duplicate, lanes.control, lanes.recorder = duplicate, control, recorder
         batch = record.restore_batch(lanes.start(), lanes.quota)
         if batch.chunk:
@@ -298,6 +298,7 @@ class _Lanes:
             chunk += 1
             record.reach(Batch(lanes, done, chunk))
             tick(int(done.sum()))
+        record.save()
 
 
 def _num_lanes(num_games: int, num_arrangements: int, most: int = MAX_LANES) -> int:

@@ -112,7 +112,7 @@ class Task(NamedTuple):
 
 
 class Finished(NamedTuple):
-    index: int
+    number: int  # of the game
     result: Result
     moves: list[list[int]]  # [actor, move] of each step, where they are asked for
 
@@ -263,9 +263,7 @@ class _Table:
         """Plays until a host player acts (with `dice_alone`, any player), for at most AHEAD or `left` steps."""
         numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
         steps = np.int32(min(left, AHEAD))
-        now, taken, made = _advance(
-            self.game, record, self.policies, numbers, now, steps, self.uniform, self.tally
-        )
+        now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform, self.tally)
         taken = np.asarray(taken)
         for stream in taken.nonzero()[0].tolist():
             kept = self.uniform[stream, taken[stream] :]
@@ -402,7 +400,7 @@ def _play_elsewhere(task: Task, left: Sequence[tuple[int, np.ndarray]], processe
                     raise UserError(answer["mistake"])
                 if waiting:
                     hand_out(worker)
-                yield Finished(answer["index"], Result(*answer["result"]), answer["moves"])
+                yield Finished(answer["number"], Result(*answer["result"]), answer["moves"])
 
 
 def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:

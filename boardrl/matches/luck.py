@@ -93,7 +93,7 @@ def after_outcomes(
     """The value of a chance node's successors: of a decision, its best afterstate's; of an end, its returns.
 
     Nets learn from afterstates, as the player who has just moved sees them. A successor in which nobody decides, as
-    after a roll that lets nobody move, is seen by the player whom another roll would have let move.
+    after a roll that lets nobody move, is seen by the player whom most other rolls would have let move.
 
     Args:
       viewer: [] who sees a successor where no roll lets anybody move.
@@ -104,8 +104,9 @@ def after_outcomes(
     after = jax.vmap(settling(game), (None, 0))(state, outcomes)
     actor = jax.vmap(game.actor)(after)
     possible = game.chance(state) > 0
-    most = jnp.where(possible, actor, -1).max()
-    viewer = jnp.where(most >= 0, most, viewer)
+    seats = jnp.arange(game.spec.num_players, dtype=actor.dtype)
+    likely = jnp.where(jnp.expand_dims(seats, 1) == jnp.expand_dims(actor, 0), game.chance(state)[None], 0.0).sum(1)
+    viewer = jnp.where(likely.max() > 0, jnp.argmax(likely).astype(viewer.dtype), viewer)
     decides = (actor >= 0) & (not at_decisions)
     # Rolls that let nobody move often lead to one and the same state: it is valued once.
     stays = possible & ~decides
@@ -180,6 +181,11 @@ def of_player(player: Player) -> Control | None:
 def make(text: str, game: Game[Any]) -> Control:
     """The control of a text: `exact`, a value that the game offers, a run, a checkpoint or a file of launch.export."""
     check_chance(game)
+    return value_of(text, game)
+
+
+def value_of(text: str, game: Game[Any]) -> Control:
+    """The value function of a text as in `make`, of a game without dice too."""
     text = text.strip()
     offered = getattr(game, "values", {})
     if text == EXACT:

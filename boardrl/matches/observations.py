@@ -22,7 +22,7 @@ class Mean(NamedTuple):
     low: float  # 95 % interval by Student's t
     high: float
     variance: float  # of one observation
-    count: int
+    num: int  # of observations
 
 
 class Adjusted(NamedTuple):

@@ -3,7 +3,7 @@
     {"kind": "boardrl replay", "format": 1,
      "game": "pig", "options": "players=3,target=30",     as in --game=pig:players=3,target=30
      "players": ["hold", "random", "random"],             by seat, as they were named
-     "seed": 0, "index": 7,                               of the match, and the number of the game in it
+     "seed": 0, "number": 7,                              of the match, and the number of the game in it
      "moves": [0, 0, 1, …],                               actions of the players, in order
      "outcomes": [3, 5, …],                               outcomes of the chance nodes, in order
      "result": {"returns": [1.0, -0.5, -0.5], "cut": false}}   null for a game that was broken off
@@ -18,7 +18,7 @@ import functools
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +52,7 @@ class Replay(NamedTuple):
     moves: tuple[int, ...]
     outcomes: tuple[int, ...]
     result: Result | None  # None: the game was broken off
-    index: int = 0
+    number: int = 0  # of the game in its match
 
     @property
     def text(self) -> str:
@@ -78,13 +78,13 @@ def of_steps(
     result: Result | None,
     *,
     seed: int,
-    index: int = 0,
+    number: int = 0,
 ) -> Replay:
     """The replay of a game's steps, each an actor and a move."""
     name, _, options = registry.describe(game).partition(":")
     moves = tuple(int(move) for actor, move in steps if actor != CHANCE)
     outcomes = tuple(int(move) for actor, move in steps if actor == CHANCE)
-    return Replay(name, options, tuple(players), seed, moves, outcomes, result, index)
+    return Replay(name, options, tuple(players), seed, moves, outcomes, result, number)
 
 
 def write(path: pathlib.Path, replay: Replay) -> None:
@@ -127,9 +127,9 @@ def follow(path: pathlib.Path, replay: Replay, game: Game[Any]) -> Iterator[Step
         actor = int(now.actor)
         if actor == TERMINAL:
             _refuse(path, f"the game is over after {number:,} steps, and {total - number:,} more follow")
-        move = next(outcomes if actor == CHANCE else moves, None)
+        move = next(outcomes if actor == CHANCE else moves, -1)
         what = "outcome" if actor == CHANCE else f"action of seat {actor}"
-        if move is None:
+        if move < 0:
             _refuse(path, f"an {what} is missing at step {number + 1:,}")
         allowed = np.flatnonzero(now.chance > 0 if actor == CHANCE else now.legal)
         if move not in allowed:
@@ -151,7 +151,7 @@ def follow(path: pathlib.Path, replay: Replay, game: Game[Any]) -> Iterator[Step
         _refuse(path, f"the result is {given}; by the rules it is {true}")
 
 
-def _refuse(path: pathlib.Path, why: str) -> None:
+def _refuse(path: pathlib.Path, why: str) -> NoReturn:
     raise UserError(f"{str(path)!r} is no game by the rules: {why}")
 
 
@@ -186,7 +186,7 @@ def _checked(content: Any) -> Replay:
         "options": is_text,
         "players": lambda value: isinstance(value, list) and all(map(is_text, value)),
         "seed": is_count,
-        "index": is_count,
+        "number": is_count,
         "moves": lambda value: isinstance(value, list) and all(map(_is_move, value)),
         "outcomes": lambda value: isinstance(value, list) and all(map(_is_move, value)),
         "result": lambda value: value is None or _is_result(value),
@@ -228,7 +228,7 @@ class Recorder:
         """Writes one game."""
         names = [self._players[number] for number in seating.tolist()]
         result = Result(tuple(float(value) for value in returns), bool(cut))
-        replay = of_steps(self._game, names, steps, result, seed=self._seed, index=int(index))
+        replay = of_steps(self._game, names, steps, result, seed=self._seed, number=int(index))
         write(self.folder / f"game-{int(index)}.json", replay)
 
     def take(self, ended: Ended, nth: np.ndarray, seating: np.ndarray) -> None:

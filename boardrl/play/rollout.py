@@ -52,7 +52,7 @@ class Dice(NamedTuple):
     """Which stream of random numbers the dice of a game are drawn from, where games share theirs."""
 
     group: Array  # [B] uint32: games of the same group have the same dice
-    count: Array  # [B] uint32: chance events so far
+    events: Array  # [B] uint32: chance events so far
     stride: Array  # [B] uint32: from a lane's game to its next, added to its group
 
 
@@ -213,9 +213,7 @@ def _roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int) -> tuple[
     return lanes, waits, codes
 
 
-def _move_where(
-    moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]
-) -> tuple[Lanes, Array | None]:
+def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> tuple[Lanes, Array | None]:
     """The lanes after [B] some of them have moved, and the codes of the moves where the lanes have courses.
 
     `step` gives the states of all lanes, and [B] the codes.
@@ -259,7 +257,7 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
     course = lanes.course and jax.vmap(select, (0, None, 0))(over, NO_MOVES, lanes.course)
     dice = lanes.dice and Dice(
         jnp.where(over, lanes.dice.group + lanes.dice.stride, lanes.dice.group),
-        jnp.where(over, jnp.uint32(0), lanes.dice.count),
+        jnp.where(over, jnp.uint32(0), lanes.dice.events),
         lanes.dice.stride,
     )
     tally = jax.vmap(select)(over, jax.tree.map(jnp.zeros_like, lanes.tally), lanes.tally)
@@ -302,7 +300,7 @@ def _turn(
     if lanes.dice is not None:
         assert key_dice is not None
         key_chance, key_opening = jax.random.split(key_dice)
-        uniform_chance = _shared(key_chance, lanes.dice.group, lanes.dice.count)
+        uniform_chance = _shared(key_chance, lanes.dice.group, lanes.dice.events)
         if opening:
             shared = _shared(key_opening, lanes.dice.group, lanes.steps.astype(jnp.uint32))
             uniform_choice = jnp.where(lanes.steps < opening, shared, uniform_choice)
@@ -311,7 +309,7 @@ def _turn(
             lanes = lanes._replace(tally=_tallied(game, tally, lanes, uniform_chance, axis))
         lanes, waited, rolled = _roll(game, lanes, uniform_chance, axis=axis)
         if lanes.dice is not None:
-            lanes = lanes._replace(dice=lanes.dice._replace(count=lanes.dice.count + waited.astype(jnp.uint32)))
+            lanes = lanes._replace(dice=lanes.dice._replace(events=lanes.dice.events + waited.astype(jnp.uint32)))
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
 
     def decide(lanes: Lanes) -> tuple[Any, Array]:
