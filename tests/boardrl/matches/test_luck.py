@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import re
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
 PIG = Pig(target=20)
-LUDO = Ludo(players=2, pieces=1, ring=8, column=1)
+LUDO = Ludo(players=2, pieces=2, ring=8, column=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,41 +65,26 @@ def test_values_after_outcomes_are_those_of_the_best_action():
 
 
 @pytest.mark.parametrize("game", [PIG, LUDO])
-def test_exact_values_leave_nothing_of_perfect_players_to_luck(game):
-    """result − luck = the game's value in every single game, as perfect decisions lose nothing."""
-    plain = arena.match(game, make_lineup("perfect,perfect", game), num_games=64, seed=1, control="exact")
-    value = solve.solve(game).values[0]
-    record = arena.Record()
-    played = arena.play(
-        game, make_lineup("perfect,perfect", game), np.array([[0, 1]]), num_games=64, seed=1,
-        control=luck.make("exact", game), record=record,
-    )  # fmt: skip
-    assert played.luck is not None
-    np.testing.assert_allclose(played.returns - played.luck, np.broadcast_to(value, (64, 2)), atol=1e-4)
-    assert played.returns.std() > 0.5
-    adjusted = plain.players[0].adjusted
-    assert adjusted is not None
-    assert adjusted.factor > 1e4
-    assert adjusted.points == pytest.approx(0, abs=1e-4)  # each has each seat equally often
-
-
-@pytest.mark.parametrize("game", [PIG, LUDO])
 def test_with_exact_values_the_variance_comes_from_decisions_alone(game):
-    """E[result − luck] of a player who errs is the value − what its decisions lose, and only those vary."""
-    solution = solve.solve(game)
+    """result − luck is the game's value in games of perfect players, and less by what others' decisions lose."""
+    value = solve.solve(game).values[0]
     lineup = make_lineup("random,perfect", game)
     control = luck.make("exact", game)
-    rotations = np.array([[0, 1], [1, 0]])
-    played = arena.play(game, lineup, rotations, num_games=256, seed=2, control=control)
+    rotations = np.array([[0, 1], [1, 0], [1, 1]])  # the last of them twice the perfect player
+    played = arena.play(game, lineup, rotations, num_games=384, seed=2, control=control)
+    assert played.luck is not None
+    adjusted = played.returns - played.luck
+    perfect = (played.seating == 1).all(1)
+    np.testing.assert_allclose(adjusted[perfect], np.broadcast_to(value, (128, 2)), atol=1e-4)
+    assert played.returns[perfect].std() > 0.9
     mine = observations.of_player(0, played)
     seat = (played.seating == 0).argmax(1)
-    lost = solution.values[0][seat] - (mine.returns - mine.luck)
+    lost = (value[seat] - (mine.returns - mine.luck))[~perfect]
     assert lost.min() > -1e-4  # nobody does better than the value of the game but by luck
-    assert lost.max() > 0.01
-    assert (mine.returns - mine.luck).var() < mine.returns.var() / 2
+    assert lost.max() > 0.05
 
 
-@pytest.mark.parametrize("game", [PIG, LUDO, Pig(players=3, target=10)])
+@pytest.mark.parametrize("game", [LUDO, Pig(players=3, target=10)])
 def test_a_value_function_that_means_nothing_does_not_bias(game):
     """The mean luck of many games is 0 within its error, by values that make the variance larger."""
     names = ["hold(total=5)" if game.spec.name == "pig" else "random"] + ["random"] * (game.spec.num_players - 1)
@@ -174,13 +160,13 @@ class _Heads:
     ("game", "text", "says"),
     [
         (TicTacToe(), "exact", "tic_tac_toe leaves nothing to dice, so that there is no luck to take out"),
-        (PIG, "exat", "control='exat' is neither a run nor a value of pig, did you mean 'exact'"),
+        (PIG, "exat", "control='exat' is neither a run nor a value of pig (did you mean 'exact'?)"),
         (Ludo(), "bets", "expected a run directory, a file of launch.export or one of exact, best"),
         (Fixed((1.0, 0.0)), "exact", "fixed leaves nothing to dice"),
     ],
 )
 def test_mistakes_are_one_sentence(game, text, says):
-    with pytest.raises(UserError, match=says.replace("(", r"\(")):
+    with pytest.raises(UserError, match=re.escape(says)):
         luck.make(text, game)
 
 

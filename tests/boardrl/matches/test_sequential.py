@@ -83,7 +83,7 @@ def test_a_match_stops_when_it_knows(on_host, more):
 
 
 def test_a_narrow_interval_stops_a_match_and_luck_taken_out_stops_it_sooner():
-    lineup = make_lineup("perfect,hold(total=1)", GAME)
+    lineup = make_lineup("perfect,hold(total=8)", GAME)
     sizes = [
         arena.match(GAME, lineup, num_games=4000, seed=1, test=Until(4.0), control=control).num_games
         for control in (None, "exact")
