@@ -13,8 +13,10 @@ exact values of perfect players only their decisions, and not the dice, make res
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import pathlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -27,7 +29,6 @@ from boardrl.exact import solve
 from boardrl.exact.state_graph import Lookup, find
 from boardrl.game import Game, acting, one_hot, select, settling
 from boardrl.play import players
-from boardrl.play.legal_only import legal_only
 from boardrl.play.players import NamedValue, Player
 from boardrl.play.policy import Value, afterstate_value
 from boardrl.play.rollout import Tally
@@ -99,52 +100,66 @@ def after_outcomes(
       viewer: [] who sees a successor where no roll lets anybody move.
       at_decisions: whether `value` is right at decisions too, and is asked there.
     """
-    num_outcomes, num_actions = game.spec.num_outcomes, game.spec.num_actions
-    outcomes = jnp.arange(num_outcomes, dtype=jnp.int32)
-    after = jax.vmap(settling(game), (None, 0))(state, outcomes)
-    actor = jax.vmap(game.actor)(after)
-    possible = game.chance(state) > 0
+    outcomes = jnp.arange(game.spec.num_outcomes, dtype=jnp.int32)
+    actions = jnp.arange(1 if at_decisions else game.spec.num_actions, dtype=jnp.int32)
+    # Held apart, as a compiler would otherwise take each step anew for everything that is read off it.
+    rolled = jax.lax.optimization_barrier(jax.vmap(settling(game), (None, 0))(state, outcomes))
+    actor = jax.vmap(game.actor)(rolled)
     seats = jnp.arange(game.spec.num_players, dtype=actor.dtype)
     likely = jnp.where(jnp.expand_dims(seats, 1) == jnp.expand_dims(actor, 0), game.chance(state)[None], 0.0).sum(1)
     viewer = jnp.where(likely.max() > 0, jnp.argmax(likely).astype(viewer.dtype), viewer)
     decides = (actor >= 0) & (not at_decisions)
-    # Rolls that let nobody move often lead to one and the same state: it is valued once.
-    stays = possible & ~decides
-    first = jnp.argmax(stays)
-    same = stays & (outcomes > first) & _equals(after, first)
-    legal = jax.vmap(game.legal)(after) & jnp.expand_dims(decides & possible, 1)
-    asked = jnp.concatenate([legal, jnp.expand_dims(stays & ~same, 1)], 1)  # [C, A + 1]: the last is to do nothing
 
-    def look(params: Any, here: tuple[Any, Array], index: Array) -> Array:
-        state, viewer = here
-        index = index.astype(jnp.int32)
-        outcome, action = index // (num_actions + 1), index % (num_actions + 1)
-        acts = action < num_actions
-        rolled = jax.lax.optimization_barrier(settling(game)(state, outcome))
-        moved = acting(game)(rolled, jnp.minimum(action, num_actions - 1)) if not at_decisions else rolled
-        there = jax.lax.optimization_barrier(select(acts, moved, rolled))
-        return afterstate_value(game, value, params, there, jnp.where(acts, jnp.maximum(game.actor(rolled), 0), viewer))
+    def follow(rolled: Any, decides: Array, action: Array) -> Any:
+        """The afterstate of a decision; where there is none, the state itself."""
+        return rolled if at_decisions else select(decides, acting(game)(rolled, action), rolled)
 
-    seen = legal_only(look)(params, (state, viewer), asked.ravel())
-    seen = seen.reshape(num_outcomes, num_actions + 1, game.spec.num_players)
-    still = jnp.where(jnp.expand_dims(same, 1), jnp.expand_dims(seen[first, num_actions], 0), seen[:, num_actions])
+    after = jax.vmap(jax.vmap(follow, (None, None, 0)), (0, 0, None))(rolled, decides, actions)  # [C, A]
+    player = jnp.repeat(jnp.where(decides, actor, viewer).astype(jnp.int32), len(actions))
+    look = side_by_side(functools.partial(afterstate_value, game, value))
+    values = look(params, jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), after), player)
+    values = values.reshape(len(outcomes), len(actions), -1)  # [C, A, P]
 
-    def best(values: Array, legal: Array, actor: Array) -> Array:
+    def best(values: Array, legal: Array, decides: Array, actor: Array) -> Array:
         """[P] values of the action that the actor likes best."""
-        mine = jnp.where(jnp.expand_dims(one_hot(jnp.maximum(actor, 0), values.shape[1]), 0), values, 0.0).sum(1)
-        return values[jnp.argmax(jnp.where(legal, mine, -jnp.inf))]
+        mine = jnp.where(one_hot(actor, values.shape[1])[None], values, 0.0).sum(1)
+        chosen = one_hot(jnp.where(decides, jnp.argmax(jnp.where(legal, mine, -jnp.inf)), 0), values.shape[0])
+        return jnp.where(jnp.expand_dims(chosen, 1), values, 0.0).sum(0)
 
-    moved = jax.vmap(best)(seen[:, :num_actions], legal, actor)
-    return AfterOutcomes(jnp.where(jnp.expand_dims(decides, 1), moved, still), viewer)
+    legal = jax.vmap(game.legal)(rolled)[:, : len(actions)]
+    found = jax.vmap(best)(values, legal, decides, jnp.maximum(actor, 0))
+    return AfterOutcomes(jnp.where(jnp.expand_dims(game.chance(state) > 0, 1), found, 0.0), viewer)
 
 
-def _equals(states: Any, index: Array) -> Array:
-    """[C] which of [C] states equal the one with an index."""
+def side_by_side(look: Callable[[Any, Any, Array], Array]) -> Callable[[Any, Any, Array], Array]:
+    """From `look(params, state, player)` a function of (params, [N] states, [N] players).
 
-    def same(leaf: Array) -> Array:
-        return (leaf == jnp.expand_dims(leaf[index], 0)).reshape(leaf.shape[0], -1).all(1)
+    Under vmap all states of all games are one batch, valued in a branch, which XLA on a CPU does not look into: it
+    would compute the states anew for everything that is read off them, and take twice as long.
+    """
 
-    return jnp.stack([same(leaf) for leaf in jax.tree.leaves(states)]).all(0)
+    @jax.custom_batching.custom_vmap
+    def at_all(params: Any, states: Any, players: Array) -> Array:
+        every = functools.partial(jax.vmap(look, (None, 0, 0)), params)
+        shape = jax.eval_shape(every, states, players)
+        return jax.lax.cond(
+            (players >= 0).any(), every, lambda *_: jnp.zeros(shape.shape, shape.dtype), states, players
+        )
+
+    @at_all.def_vmap
+    def batched(size: int, in_batched: Any, params: Any, states: Any, players: Array) -> tuple[Array, bool]:
+        if any(jax.tree.leaves(in_batched[0])):
+            axes = jax.tree.map(lambda has: 0 if has else None, tuple(in_batched))
+            return jax.vmap(jax.vmap(look, (None, 0, 0)), axes)(params, states, players), True
+
+        def flat(has: bool, leaf: Array) -> Array:
+            leaf = leaf if has else jnp.broadcast_to(leaf, (size, *leaf.shape))
+            return leaf.reshape(-1, *leaf.shape[2:])
+
+        found = at_all(params, *jax.tree.map(flat, tuple(in_batched[1:]), (states, players)))
+        return found.reshape(size, -1, *found.shape[1:]), True
+
+    return at_all
 
 
 # --- controls by name -------------------------------------------------------------------------------------------------

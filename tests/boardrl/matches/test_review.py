@@ -64,7 +64,7 @@ def test_a_search_to_the_end_judges_as_the_exact_values(games):
     exact = ValueJudge(game, luck.make("exact", game))
     searcher = making.make(game, "expectimax", budget=Budget(depth=40, kilobytes=4096))
     judge = SearchJudge("expectimax(depth=40)", searcher)
-    state = game.from_text("0 0 1 0 decides")
+    state = game.from_text("0 0 2 0 decides")
     np.testing.assert_allclose(judge.actions(state), exact.actions(state), atol=1e-3)
     rolling = game.from_text("0 0 0 0 rolls")
     np.testing.assert_allclose(judge.outcomes(rolling, 0), exact.outcomes(rolling, 0), atol=1e-3)
