@@ -215,8 +215,10 @@ def evaluate(
         score = arena.match(
             game, players, num_games=num_games, seed=seed, opening=opening, bar=part, duplicate=dice, control=control
         ).players[0]
+        # Values that only rank moves, as weights of features may, can make the spread larger: then the plain result it is.
+        adjusts = score.adjusted is not None and score.adjusted.high - score.adjusted.low < score.high - score.low
+        rated = score.adjusted if score.adjusted is not None and adjusts else score
         # Without luck a few games can come out above 1 or below 0.
-        rated = score.adjusted or score
         win_rate, low, high = (min(max(value, 0.0), 1.0) for value in (rated.win_rate, rated.low, rated.high))
         strengths.append(
             Strength(
@@ -232,7 +234,7 @@ def evaluate(
                 seats=tuple(seat.win_rate for seat in score.seats),
                 seed=seed,
                 duplicate=dice,
-                control=control is not None,
+                control=adjusts,
             )
         )
     return strengths

@@ -144,7 +144,7 @@ def pgx_turns(batch: int) -> Callable[[], float]:
         params, state = carry
         key_action, key_step = jax.random.split(key)
         seen = state.observation.reshape(batch, -1).astype(jnp.float32)
-        first, second = (net.apply(one, seen) for one in params)
+        first, second = (jnp.asarray(net.apply(one, seen)) for one in params)
         logits = jnp.where((state.current_player == 0)[:, None], first, second)
         logits = jnp.where(state.legal_action_mask, logits, -jnp.inf)
         action = jax.random.categorical(key_action, logits, axis=-1)

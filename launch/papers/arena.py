@@ -60,7 +60,7 @@ def nets(games: int, seed: int) -> Nets:
         found.append(players.make(str(path), game))
     control = luck.of_player(found[0])
     assert control is not None
-    return Nets(*found, control)
+    return Nets(found[0], found[1], control)
 
 
 def games_needed(games: np.ndarray, played: Played) -> float:

@@ -142,3 +142,11 @@ def test_without_dice_there_is_nothing_to_share():
     with pytest.raises(UserError, match="tic_tac_toe has no dice that games could share"):
         arena.match(TicTacToe(), make_lineup("random,random", TicTacToe()), num_games=4, seed=0, duplicate=True)
     assert duplicate.whole_groups(5, 4) == 8
+
+
+def test_a_lanes_games_have_dice_of_their_own():
+    """Of two lanes' games the second begins with other dice than the first, the same in both lanes."""
+    first = duplicate.first_dice(8, 2)
+    assert first.group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    second = first.group + first.stride
+    assert second.tolist() == [4, 4, 5, 5, 6, 6, 7, 7] == duplicate.group_of(np.arange(8) + 8, 2).tolist()

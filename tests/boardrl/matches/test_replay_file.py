@@ -125,3 +125,11 @@ def test_cut_games_are_recorded_as_they_stood(tmp_path):
     with pytest.raises(UserError, match="is not over after its 6 steps"):
         list(replay_file.follow(tmp_path, replay._replace(outcomes=replay.outcomes[:6]), game))
     assert np.asarray(found[-1].returns).tolist() == [0.0, 0.0]
+
+
+def test_outcomes_that_cannot_fall_are_refused(tmp_path):
+    from tiny_games import Coin
+
+    replay = Replay("coin", "", ("a", "b"), 0, (), (0,), Result((1.0, -1.0), False))
+    with pytest.raises(UserError, match="step 1 has the outcome 0; the rules allow 1"):
+        list(replay_file.follow(tmp_path, replay, Coin(heads=0.0)))
