@@ -215,7 +215,7 @@ def evaluate(
         score = arena.match(
             game, players, num_games=num_games, seed=seed, opening=opening, bar=part, duplicate=dice, control=control
         ).players[0]
-        # Values that only rank moves, as weights of features may, can make the spread larger: then the plain result it is.
+        # Values that only rank moves, as weights of features may, can widen the interval: then the plain one is told.
         adjusts = score.adjusted is not None and score.adjusted.high - score.adjusted.low < score.high - score.low
         rated = score.adjusted if score.adjusted is not None and adjusts else score
         # Without luck a few games can come out above 1 or below 0.
