@@ -67,8 +67,8 @@ class Settings:
         "", "take luck out by a value function: a run, a file of launch.export, a value that the game offers, or exact"
     )
     until: float = setting(0.0, "stop when the 95 % interval of the first player's win rate is ± so many points")
-    sprt: tuple[float, ...] = setting(
-        (), "two edges of the first player in points, like 0,2: stop when one is rejected, wrong in 5 % of matches each"
+    sprt: str = setting(
+        "", "two edges of the first player in points, like 0,2: stop when one is rejected, wrong in 5 % of matches each"
     )
     record: str = setting("", "a folder for a replay of every game")
     json: str = setting("", "a file for the same numbers as JSON")

@@ -98,19 +98,22 @@ def rule(test: Test, game: Game[Any]) -> Rule:
     return look
 
 
-def parse(until: float, sprt: tuple[float, ...]) -> Test | None:
-    """The test that two settings ask for; 0 and () for neither."""
+def parse(until: float, sprt: str) -> Test | None:
+    """The test that two settings ask for, like 0.5 or `0,2`; 0 and an empty text for neither."""
     if until and sprt:
-        raise UserError(f"--until={until:g} and --sprt are given, and each says when to stop; leave one out")
+        raise UserError(f"--until={until:g} and --sprt={sprt} both say when to stop; leave one out")
     if until:
         if not 0 < until <= POINTS:
             raise UserError(f"--until={until:g} is no half width of an interval; expected points from 0 to 100")
         return Until(until)
     if sprt:
-        if len(sprt) != 2 or not -POINTS <= sprt[0] < sprt[1] <= POINTS:
-            given = ",".join(f"{value:g}" for value in sprt)
-            raise UserError(f"--sprt={given} is no pair of edges; expected two points, the smaller first, like 0,2")
-        return Sprt(*sprt)
+        try:
+            low, high = map(float, sprt.split(","))
+        except ValueError:
+            low = high = 0.0
+        if not -POINTS <= low < high <= POINTS:
+            raise UserError(f"--sprt={sprt} is no pair of edges; expected two points, the smaller first, like 0,2")
+        return Sprt(low, high)
     return None
 
 

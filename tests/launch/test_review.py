@@ -30,7 +30,9 @@ def replay(tmp_path):
     return path
 
 
-def test_a_recorded_game_is_shown_and_verified(replay, capsys):
+def test_a_recorded_game_is_shown_and_verified(tmp_path, capsys):
+    replay = tmp_path / "game.json"
+    assert run(play, GAME, "--players=hold(total=3),random", "--seed=2", f"--record={replay}") == 0
     played = capsys.readouterr().out
     content = json.loads(replay.read_text())
     assert (content["game"], content["options"]) == ("pig", "target=6")

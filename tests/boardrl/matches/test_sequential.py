@@ -110,14 +110,16 @@ def test_the_record_is_decided_by_games_in_order():
 @pytest.mark.parametrize(
     ("until", "sprt", "says"),
     [
-        (0.0, (2.0, 0.0), "--sprt=2,0 is no pair of edges; expected two points, the smaller first, like 0,2"),
-        (0.0, (1.0,), "--sprt=1 is no pair"),
-        (-1.0, (), "--until=-1 is no half width"),
-        (1.0, (0.0, 2.0), "each says when to stop"),
+        (0.0, "2,0", "--sprt=2,0 is no pair of edges; expected two points, the smaller first, like 0,2"),
+        (0.0, "1", "--sprt=1 is no pair"),
+        (-1.0, "", "--until=-1 is no half width"),
+        (1.0, "0,2", "both say when to stop"),
+        (0.0, "0,x", "--sprt=0,x is no pair"),
+        (0.0, "0,nan", "--sprt=0,nan is no pair"),
     ],
 )
 def test_mistakes_are_one_sentence(until, sprt, says):
     with pytest.raises(UserError, match=says):
         sequential.parse(until, sprt)
-    assert sequential.parse(0.5, ()) == Until(0.5)
-    assert sequential.parse(0.0, (0.0, 2.0)) == Sprt(0.0, 2.0)
+    assert sequential.parse(0.5, "") == Until(0.5)
+    assert sequential.parse(0.0, "0,2") == Sprt(0.0, 2.0)
