@@ -2,6 +2,9 @@
 
     python -m launch.check --game=pig
     python -m launch.check --game=pig:players=3,target=30 --games=256 --seed=7
+    python -m launch.check --replay=game.json
+
+With --replay a recorded game is verified instead: every move by the rules, and the result.
 
 Exit code 0 if the game keeps them all, 1 if it breaks one, 2 if the command is mistaken.
 """
@@ -10,12 +13,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
 import sys
 import tempfile
 
 from boardrl import options, registry, testing
 from boardrl.config import setting
 from boardrl.errors import UserError
+from boardrl.matches import replay_file
+from boardrl.runs import progress
 from boardrl.system import machine
 from launch import cli
 from launch.console import named_players
@@ -30,10 +36,14 @@ class Settings:
     game: str = setting("", "a game, with options if need be; without players= every player count is checked")
     games: int = setting(64, "random games played from start to end")
     seed: int = setting(0, "the same seed checks the same states")
+    replay: str = setting("", "a file of launch.play --record or launch.evaluate --record to verify by the rules")
     examples: int = setting(50, "sequences of moves drawn by Hypothesis, each from many positions at once")
 
 
 def main(settings: Settings) -> None:
+    if settings.replay:
+        verify(pathlib.Path(settings.replay), settings.game)
+        return
     if not settings.game:
         raise UserError(f"no game is given; expected --game=NAME, one of {', '.join(registry.names())}")
     game = registry.make(settings.game)
@@ -55,6 +65,19 @@ def main(settings: Settings) -> None:
             broken = broken or bool(report.broken)
     if broken:
         sys.exit(1)
+
+
+def verify(path: pathlib.Path, expected: str) -> None:
+    """Follows a recorded game by the rules; UserError if they do not allow it, or for another game than the named."""
+    replay = replay_file.read(path)
+    game = replay_file.game_of(path, replay, expected)
+    total = len(replay.moves) + len(replay.outcomes)
+    with progress.track("following", total, "steps") as bar:
+        for number, _ in enumerate(replay_file.follow(path, replay, game), 1):
+            bar.update(number)
+    ended = "broken off" if replay.result is None else "cut" if replay.result.cut else "over"
+    result = f", returns {', '.join(f'{value:g}' for value in replay.result.returns)}" if replay.result else ""
+    print(f"{path}: {replay.text}, {total:,} steps by the rules, {ended}{result}")
 
 
 def table(report: testing.Report) -> str:

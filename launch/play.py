@@ -4,6 +4,12 @@
     python -m launch.play --game=tic_tac_toe --players='human,negascout(depth=4)'
     python -m launch.play --game=ludo --position='0.0.14.57 1.2.0.0 0.0.0.0 0.0.0.0 0 plays 6' --svg=position.svg
 
+    python -m launch.play --game=pig --players=hold,random --record=game.json
+    python -m launch.play --replay=game.json --every
+
+--record keeps the game in a file (docs/matches.md), which --replay shows, launch.check --replay verifies and
+launch.review judges.
+
 A human types the number of a move, or help. A game without humans is shown as it ends unless --every is given; its
 replay has every step. A game that draws nothing is shown as text.
 """
@@ -12,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import pathlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -25,8 +32,9 @@ from boardrl.config import setting
 from boardrl.drawing import Frame, state_text
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
-from boardrl.matches import host_match
+from boardrl.matches import host_match, replay_file
 from boardrl.play.players import Player
+from boardrl.play.policy import Policy, Uniform
 from boardrl.runs import progress
 from boardrl.system import atomic_files
 from launch import cli
@@ -47,6 +55,8 @@ class Settings:
     hint: str = setting("", "the player whose advice humans get; empty: a searcher that fits the game")
     svg: str = setting("", "a file for a picture of the position, or of the end of the game")
     html: str = setting("", "a file for the replay")
+    record: str = setting("", "a file for the moves of the game, as JSON")
+    replay: str = setting("", "a file of --record: it is shown and nothing is played")
     overwrite: bool = setting(False, "replace files that exist")
 
 
@@ -57,7 +67,9 @@ class Scene(NamedTuple):
 
 def main(settings: Settings, *, read: Callable[[str], str] = input) -> None:
     """Plays or shows what the settings ask for; `read` gives a line that a human types."""
-    game = registry.make(settings.game)
+    recorded = _recorded(settings)
+    game = recorded[1] if recorded else registry.make(settings.game)
+    record = output.free_path("record", settings.record, overwrite=settings.overwrite)
     svg = output.free_path("svg", settings.svg, overwrite=settings.overwrite)
     page = output.free_path("html", settings.html, overwrite=settings.overwrite)
     console = rich.console.Console(highlight=False)
@@ -67,9 +79,13 @@ def main(settings: Settings, *, read: Callable[[str], str] = input) -> None:
     else:
         stage = Stage(game, console, [Scene("the start", jax.device_get(game.init()))])
     try:
-        if not settings.position:
+        if recorded:
+            _show_replay(stage, settings, recorded[0])
+        elif not settings.position:
             _play(stage, settings, read)
     finally:  # a game that was broken off has a replay too
+        if record and stage.steps:
+            replay_file.write(record, _replay_of(stage, settings))
         if len(stage.scenes) > 1 or settings.position:
             pictures = drawing.of_states(game, [scene.state for scene in stage.scenes]) if svg or page else []
             if svg:
@@ -84,6 +100,8 @@ class Stage:
 
     def __init__(self, game: Game[Any], console: rich.console.Console, scenes: list[Scene]) -> None:
         self.game, self.console, self.scenes = game, console, scenes
+        self.moves: list[tuple[int, int]] = []  # the actor and the move of each step
+        self.result: replay_file.Result | None = None
 
     @property
     def steps(self) -> int:
@@ -99,6 +117,22 @@ class Stage:
         else:
             self.say(state_text.position(self.game, state))
 
+    def add(
+        self, players: Sequence[Player], actor: int, move: int, before: Any, after: Any, returns: Any | None
+    ) -> None:
+        """Adds a step; with the returns, if the game ends with it."""
+        who = "" if actor == CHANCE else f"seat {actor}, {players[actor].name}: "
+        caption = f"{self.steps + 1}. {who}{state_text.move(self.game, before, actor, move)}"
+        if returns is not None:
+            caption += "; returns " + ", ".join(f"{value:.2g}" for value in returns.tolist())
+        self.scenes.append(Scene(caption, jax.device_get(after)))
+        self.moves.append((actor, move))
+
+    def watch(self, players: Sequence[Player], made: host_match.Made) -> None:
+        """Adds a step of a game that is played."""
+        ends = made.after.actor == TERMINAL
+        self.add(players, made.actor, made.move, made.before, made.after.state, made.after.returns if ends else None)
+
     def show_last(self) -> None:
         caption, state = self.scenes[-1]
         self.say(caption)
@@ -109,6 +143,42 @@ def _position(game: Game[Any], settings: Settings) -> Scene:
     if settings.players:
         raise UserError("--players and --position are given; a position is only shown, so leave one of them out")
     return Scene(settings.position, positions.parse(game, settings.position))
+
+
+# --- replays ----------------------------------------------------------------------------------------------------------
+
+
+def _recorded(settings: Settings) -> tuple[replay_file.Replay, Game[Any]] | None:
+    """The replay that is to be shown, and its game."""
+    if not settings.replay:
+        return None
+    for name in ("players", "position", "record", "hint"):
+        if getattr(settings, name):
+            raise UserError(f"--replay and --{name} are given; a replay is only shown, so leave one of them out")
+    path = pathlib.Path(settings.replay)
+    replay = replay_file.read(path)
+    return replay, replay_file.game_of(path, replay, settings.game)
+
+
+def _show_replay(stage: Stage, settings: Settings, replay: replay_file.Replay) -> None:
+    """Shows a recorded game as if it were played."""
+    players = [Player(name, Policy(Uniform(stage.game))) for name in replay.players]  # for their names alone
+    if settings.every:
+        stage.show_last()
+    with progress.track("following", len(replay.moves) + len(replay.outcomes), "steps") as bar:
+        for step in replay_file.follow(pathlib.Path(settings.replay), replay, stage.game):
+            stage.add(players, step.actor, step.move, step.before, step.after, step.returns if step.over else None)
+            bar.update(stage.steps)
+            if settings.every:
+                stage.show_last()
+    if not settings.every:
+        stage.show_last()
+
+
+def _replay_of(stage: Stage, settings: Settings) -> replay_file.Replay:
+    """The game so far; without a result if it was broken off."""
+    names = options.split(settings.players) or ["random"] * stage.game.spec.num_players
+    return replay_file.of_steps(stage.game, names, stage.moves, stage.result, seed=settings.seed)
 
 
 # --- a game -----------------------------------------------------------------------------------------------------------
@@ -135,7 +205,7 @@ def _alone(stage: Stage, settings: Settings, texts: Sequence[str]) -> None:
         stage.show_last()
 
     def watch(made: host_match.Made) -> None:
-        stage.scenes.append(_scene(stage, players, made))
+        stage.watch(players, made)
         bar.update(stage.steps)
         if settings.every:
             stage.show_last()
@@ -145,7 +215,8 @@ def _alone(stage: Stage, settings: Settings, texts: Sequence[str]) -> None:
 
     with progress.track("playing, at most", stage.game.spec.max_steps, "steps") as bar:
         players = [_breakable(player, tell(player.name)) for player in players]
-        host_match.play_game(stage.game, players, seed=settings.seed, index=0, watch=watch)
+        result = host_match.play_game(stage.game, players, seed=settings.seed, index=0, watch=watch)
+    stage.result = replay_file.Result(tuple(result.returns), result.cut)
     if not settings.every:
         stage.show_last()
 
@@ -171,7 +242,7 @@ def _with_humans(
 
     def watch(made: host_match.Made) -> None:
         nonlocal shown
-        stage.scenes.append(_scene(stage, players, made))
+        stage.watch(players, made)
         if stage.steps > shown:
             shown = stage.steps
             stage.say(stage.scenes[-1].caption)
@@ -182,7 +253,7 @@ def _with_humans(
     def restart(steps: int) -> None:
         nonlocal shown
         shown = steps
-        del stage.scenes[1:]
+        del stage.scenes[1:], stage.moves[:]
         stage.say(f"taken back to step {steps}" if steps else "taken back to the start")
 
     try:
@@ -192,6 +263,7 @@ def _with_humans(
         if isinstance(end, KeyboardInterrupt):
             raise
         return
+    stage.result = replay_file.Result(tuple(result.returns), result.cut)
     stage.show(stage.scenes[-1].state)
     stage.say(_outcome(players, result))
 
@@ -227,14 +299,6 @@ def _tell(name: str) -> Tell:
             print(f"{name} thinks, {progress.clock(seconds)}; Ctrl-C ends the game", file=sys.stderr)
 
     return tell
-
-
-def _scene(stage: Stage, players: Sequence[Player], made: host_match.Made) -> Scene:
-    who = "" if made.actor == CHANCE else f"seat {made.actor}, {players[made.actor].name}: "
-    caption = f"{stage.steps + 1}. {who}{state_text.move(stage.game, made.before, made.actor, made.move)}"
-    if made.after.actor == TERMINAL:
-        caption += "; returns " + ", ".join(f"{value:.2g}" for value in made.after.returns.tolist())
-    return Scene(caption, jax.device_get(made.after.state))
 
 
 def _outcome(players: Sequence[Player], result: host_match.Result) -> str:

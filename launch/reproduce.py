@@ -24,6 +24,7 @@ from launch import cli
 from launch.console import output
 from launch.papers import (
     alhajry2012,
+    arena,
     brunton2013,
     derakhshan2010,
     jumper_baselines,
@@ -37,7 +38,7 @@ from launch.papers.cell import Cell, Item
 PAPERS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        *(alhajry2012, brunton2013, derakhshan2010, jumper_baselines),
+        *(alhajry2012, arena, brunton2013, derakhshan2010, jumper_baselines),
         *(saederup2010, sdu_baselines, szurkowski2021, tournament),
     )
 }

@@ -27,7 +27,7 @@ from boardrl import optional, options, presets, registry, trust
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.matches import arena
+from boardrl.matches import arena, luck
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy
 from boardrl.runs import report, training
@@ -194,25 +194,40 @@ def seat_opponents(text: str, game: Game[Any]) -> tuple[Policy, ...]:
 def evaluate(
     game: Game[Any], opponents: Sequence[Player], player: Player, *, num_games: int, seed: int, opening: int, bar: Bar
 ) -> list[Strength]:
-    """What was learned in one seat, each opponent in turn in all others."""
+    """What was learned in one seat, each opponent in turn in all others.
+
+    Games with dice are played with duplicate dice, and where what was learned is a value function, its win rate is told
+    without luck, by that function: so few games tell as much as many plain ones.
+    """
     strengths = []
+    dice = bool(game.spec.num_outcomes)
+    control = luck.of_player(player) if 0 < game.spec.num_outcomes <= luck.MOST_OUTCOMES else None
     for opponent in opponents:
         players = [player, *[opponent] * (game.spec.num_players - 1)]
         part = bar.part(f"against {opponent.name}", num_games)
-        score = arena.match(game, players, num_games=num_games, seed=seed, opening=opening, bar=part).players[0]
+        score = arena.match(
+            game, players, num_games=num_games, seed=seed, opening=opening, bar=part, duplicate=dice, control=control
+        ).players[0]
+        # Values that only rank moves, as weights of features may, can widen the interval: then the plain one is told.
+        adjusts = score.adjusted is not None and score.adjusted.high - score.adjusted.low < score.high - score.low
+        rated = score.adjusted if score.adjusted is not None and adjusts else score
+        # Without luck a few games can come out above 1 or below 0.
+        win_rate, low, high = (min(max(value, 0.0), 1.0) for value in (rated.win_rate, rated.low, rated.high))
         strengths.append(
             Strength(
                 opponent.name,
                 score.games,
-                score.win_rate,
-                score.low,
-                score.high,
+                win_rate,
+                low,
+                high,
                 points=score.points,
                 wins=score.wins,
                 draws=score.draws,
                 losses=score.losses,
                 seats=tuple(seat.win_rate for seat in score.seats),
                 seed=seed,
+                duplicate=dice,
+                control=adjusts,
             )
         )
     return strengths

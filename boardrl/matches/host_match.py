@@ -20,7 +20,10 @@ from jax import Array
 from boardrl import registry, trust
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.matches import duplicate, luck
+from boardrl.matches.luck import Control, Luck
 from boardrl.matches.records import Record, Result
+from boardrl.matches.replay_file import Recorder
 from boardrl.play import players as players_
 from boardrl.play import rollout
 from boardrl.play.players import Player
@@ -43,26 +46,75 @@ def play(
     tick: Callable[[int], None],
     processes: int | None = None,
     record: Record,
+    num_shared: int = 0,
+    control: Control | None = None,
+    recorder: Recorder | None = None,
 ) -> None:
-    """Plays the games that are missing from a record.
+    """Plays the games that are missing from a record, or until it is decided.
 
     All randomness of a game derives from the seed and the game's index, and every process makes the players from
     their texts, so the number of processes affects only the time. If the game or a player has no text, another
     process cannot make it, and the games are played in this process.
+
+    Args:
+      num_shared: number of games in a row that have the same dice; 0: each has its own.
+      control: the value function that luck is told by.
+      recorder: receives every game's moves.
     """
     left = record.left()
-    if not left:
+    if not left or record.decided():
         return
-    portable = all(player.text for player in players) and _is_registered(game)
+    task = Task(game, tuple(players), seed, opening, num_shared, control, moves=recorder is not None)
+    portable = all(player.text for player in players) and _is_registered(game) and (not control or bool(control.text))
     processes = min(len(left), processes or machine.num_cores()) if portable else 1
-    if processes == 1:
-        results = _play_here(game, players, left, seed, opening)
-    else:
-        results = _play_elsewhere(game, players, left, seed, opening, processes)
+    results = _play_here(task, left) if processes == 1 else _play_elsewhere(task, left, processes)
     with contextlib.closing(results):  # ends the processes at once if the match is interrupted
-        for index, result in results:
+        for index, result, moves in results:
             record.finish(index, result)
+            if recorder is not None:
+                recorder.finish(index, record.seating[index], result.returns, result.cut, moves)
             tick(record.num_counted)
+            if record.decided():
+                break
+
+
+class Task(NamedTuple):
+    """What the games of a match have in common."""
+
+    game: Game[Any]
+    players: tuple[Player, ...]
+    seed: int
+    opening: int = 0
+    num_shared: int = 0  # games in a row with the same dice; 0: each has its own
+    control: Control | None = None
+    moves: bool = False  # whether the moves are asked for
+
+    def play(self, index: int, seated: Sequence[Player], policies: Policies) -> Finished:
+        """Plays one of its games."""
+        moves: list[list[int]] = []
+
+        def watch(made: Made) -> None:
+            moves.append([made.actor, made.move])
+
+        group = duplicate.group_of(index, self.num_shared) if self.num_shared else None
+        result = play_game(
+            self.game,
+            seated,
+            seed=self.seed,
+            index=index,
+            opening=self.opening,
+            watch=watch if self.moves else None,
+            policies=policies,
+            group=group,
+            control=self.control,
+        )
+        return Finished(index, result, moves)
+
+
+class Finished(NamedTuple):
+    number: int  # of the game
+    result: Result
+    moves: list[list[int]]  # [actor, move] of each step, where they are asked for
 
 
 def _is_registered(game: Game[Any]) -> bool:
@@ -72,16 +124,12 @@ def _is_registered(game: Game[Any]) -> bool:
         return False
 
 
-def _play_here(
-    game: Game[Any], players: Sequence[Player], left: Sequence[tuple[int, np.ndarray]], seed: int, opening: int
-) -> Generator[tuple[int, Result]]:
-    lineup = [players_.remake(player, game) if player.text else player for player in players]
+def _play_here(task: Task, left: Sequence[tuple[int, np.ndarray]]) -> Generator[Finished]:
+    lineup = [players_.remake(player, task.game) if player.text else player for player in task.players]
     with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
         policies = Policies(lineup)
         for index, row in left:
-            seated = [lineup[number] for number in row]
-            result = play_game(game, seated, seed=seed, index=index, opening=opening, policies=policies)
-            yield index, result
+            yield task.play(index, [lineup[number] for number in row], policies)
 
 
 # --- one game ---------------------------------------------------------------------------------------------------------
@@ -96,18 +144,25 @@ def play_game(
     opening: int = 0,
     watch: Watch | None = None,
     policies: Policies | None = None,
+    group: int | None = None,
+    control: Control | None = None,
 ) -> Result:
     """Plays one game, with the random opening and step limit of `rollout.turn`; calls `watch` for every step.
 
     Args:
       policies: the policies of all players of the match, so that one program is compiled for all its lineups.
+      group: games of the same group have the same dice and opening (boardrl.matches.duplicate); None: its own.
+      control: the value function that luck is told by.
     """
     rngs = [np.random.default_rng([seed, index, stream]) for stream in range(1 + len(seated))]  # dice, then seats
+    rng_opening = rngs[0]
+    if group is not None:
+        rngs[0], rng_opening = duplicate.host_streams(seed, group, len(seated))
     for player in seated:
         if player.host is not None:
             player.host.reset()
-    table = _CompiledPlay(game, seated, rngs, policies or Policies(seated))
-    now, steps, asked = _start(game), 0, False
+    table = _CompiledPlay(game, seated, rngs, policies or Policies(seated), control)
+    now, steps, asked = _start(game, control is not None), 0, False
     while (actor := int(now.actor)) != TERMINAL and steps < game.spec.max_steps:
         opens = steps < opening
         if actor == CHANCE or (table.numbers[actor] != HOST and not opens):
@@ -118,7 +173,7 @@ def play_game(
             continue
         legal = np.flatnonzero(now.legal)
         if opens:
-            move = np.int32(rngs[0].choice(legal))
+            move = np.int32(rng_opening.choice(legal))
         else:
             had = rngs[1 + actor].bit_generator.state
             move = _action(game, seated[actor], now, rngs[1 + actor])
@@ -129,7 +184,8 @@ def play_game(
             watch(Made(actor, int(move), before.state, now))
     first, second = map(int, now.course.moves)
     returns = np.asarray(now.returns).tolist()
-    return Result(returns, actor != TERMINAL, first << 32 | second, bool(now.course.drawn), asked)
+    fell = () if now.luck is None else np.asarray(now.luck.total).tolist()
+    return Result(returns, actor != TERMINAL, first << 32 | second, bool(now.course.drawn), asked, fell)
 
 
 class Made(NamedTuple):
@@ -152,6 +208,7 @@ class _Position(NamedTuple):
     legal: Array
     returns: Array
     course: rollout.Course  # the course of the game up to this state
+    luck: Luck | None = None  # of the game up to this state, where it is asked for
 
 
 class _Steps(NamedTuple):
@@ -185,9 +242,15 @@ class _CompiledPlay:
     """Plays the steps between decisions of host players: many steps in each call of compiled code."""
 
     def __init__(
-        self, game: Game[Any], seated: Sequence[Player], rngs: Sequence[np.random.Generator], policies: Policies
+        self,
+        game: Game[Any],
+        seated: Sequence[Player],
+        rngs: Sequence[np.random.Generator],
+        policies: Policies,
+        control: Control | None,
     ) -> None:
         self.game, self.rngs = game, rngs
+        self.tally = control.tally(game) if control else None
         self.policies = policies.distinct
         self.numbers = np.array([policies.number(player) for player in seated], np.int32)  # [P]
         seats = (self.numbers != HOST).nonzero()[0].tolist()
@@ -200,7 +263,7 @@ class _CompiledPlay:
         """Plays until a host player acts (with `dice_alone`, any player), for at most AHEAD or `left` steps."""
         numbers = np.full_like(self.numbers, HOST) if dice_alone else self.numbers
         steps = np.int32(min(left, AHEAD))
-        now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform)
+        now, taken, made = _advance(self.game, record, self.policies, numbers, now, steps, self.uniform, self.tally)
         taken = np.asarray(taken)
         for stream in taken.nonzero()[0].tolist():
             kept = self.uniform[stream, taken[stream] :]
@@ -217,18 +280,20 @@ def _action(game: Game[Any], player: Player, now: _Position, rng: np.random.Gene
     return np.int32(action)
 
 
-def _position(game: Game[Any], state: Any, course: rollout.Course) -> _Position:
-    return _Position(state, game.actor(state), game.legal(state), game.returns(state), course)
+def _position(game: Game[Any], state: Any, course: rollout.Course, fell: Luck | None) -> _Position:
+    return _Position(state, game.actor(state), game.legal(state), game.returns(state), course, fell)
 
 
-@functools.partial(jax.jit, static_argnames="game")
-def _start(game: Game[Any]) -> _Position:
-    return _position(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES))
+@functools.partial(jax.jit, static_argnames=("game", "tells_luck"))
+def _start(game: Game[Any], tells_luck: bool) -> _Position:
+    fell = luck.none_yet(game) if tells_luck else None
+    return _position(game, game.init(), jax.tree.map(jnp.asarray, rollout.NO_MOVES), fell)
 
 
 @functools.partial(jax.jit, static_argnames="game")
 def _step(game: Game[Any], now: _Position, action: Array, drawn: Array) -> _Position:
-    return _position(game, game.step(now.state, action), now.course.after(rollout.move_code(True, action, drawn)))
+    course = now.course.after(rollout.move_code(True, action, drawn))
+    return _position(game, game.step(now.state, action), course, now.luck)
 
 
 @functools.partial(jax.jit, static_argnames=("game", "record"))
@@ -240,6 +305,7 @@ def _advance(
     now: _Position,
     steps: Array,
     uniform: Array,
+    tally: rollout.Tally | None,
 ) -> tuple[_Position, Array, Any]:
     """(the last position, [1 + P] how many random numbers of each stream were used, the steps made)."""
 
@@ -267,7 +333,12 @@ def _advance(
         stream = jnp.maximum(now.actor, CHANCE) + 1
         branch = jnp.where(now.actor == CHANCE, 0, first + numbers[jnp.maximum(now.actor, 0)])
         move, others = jax.lax.switch(branch, branches, now.state, uniform[stream, taken[stream]])
-        after = _position(game, game.step(now.state, move), now.course.after(rollout.move_code(True, move, others)))
+        fell = now.luck
+        if tally is not None:
+            add = functools.partial(tally.apply, tally.params, now.state, move)
+            fell = jax.lax.cond(now.actor == CHANCE, add, lambda had: had, fell)
+        course = now.course.after(rollout.move_code(True, move, others))
+        after = _position(game, game.step(now.state, move), course, fell)
         if record:
             new = (now.actor, move, now.state, after)
             made = jax.tree.map(lambda all_, one: all_.at[taken.sum()].set(one), made, new)
@@ -284,21 +355,17 @@ def _advance(
 # --- other processes --------------------------------------------------------------------------------------------------
 
 
-def _play_elsewhere(
-    game: Game[Any],
-    players: Sequence[Player],
-    left: Sequence[tuple[int, np.ndarray]],
-    seed: int,
-    opening: int,
-    processes: int,
-) -> Generator[tuple[int, Result]]:
+def _play_elsewhere(task: Task, left: Sequence[tuple[int, np.ndarray]], processes: int) -> Generator[Finished]:
     """Hands out one game at a time to each process; if a process dies, a new one replays its game."""
     machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
-    task = {
-        "game": registry.describe(game),
-        "players": [player.text for player in players],
-        "seed": seed,
-        "opening": opening,
+    told = {
+        "game": registry.describe(task.game),
+        "players": [player.text for player in task.players],
+        "seed": task.seed,
+        "opening": task.opening,
+        "num_shared": task.num_shared,
+        "control": task.control.text if task.control else "",
+        "moves": task.moves,
         "trusted": trust.is_granted(),
         "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
     }
@@ -310,7 +377,7 @@ def _play_elsewhere(
         def start() -> Worker:
             worker = Worker(f"{__name__}:work")
             workers.callback(worker.close)
-            worker.send(task)
+            worker.send(told)
             return worker
 
         def hand_out(worker: Worker) -> None:
@@ -333,7 +400,7 @@ def _play_elsewhere(
                     raise UserError(answer["mistake"])
                 if waiting:
                     hand_out(worker)
-                yield answer["index"], Result(*answer["result"])
+                yield Finished(answer["number"], Result(*answer["result"]), answer["moves"])
 
 
 def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:
@@ -350,9 +417,9 @@ def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) 
 
 def work(connection: Any) -> None:
     """Main function of a worker process: plays games by their index until the parent closes the connection."""
-    task = json.loads(connection.recv_bytes())
+    told = json.loads(connection.recv_bytes())
     jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
-    jax.config.update("jax_compilation_cache_dir", task["compile_cache"])
+    jax.config.update("jax_compilation_cache_dir", told["compile_cache"])
 
     def send(message: Any) -> None:
         sys.stdout.flush()  # keeps the players' output if this process is killed
@@ -360,16 +427,15 @@ def work(connection: Any) -> None:
             connection.send_bytes(json.dumps(message).encode())
 
     try:
-        game = registry.make(task["game"])
-        with trust.granted(task["trusted"]):
-            lineup = players_.make_all(task["players"], game)
+        game = registry.make(told["game"])
+        with trust.granted(told["trusted"]):
+            lineup = players_.make_all(told["players"], game)
+            control = luck.make(told["control"], game) if told["control"] else None
+        task = Task(game, tuple(lineup), told["seed"], told["opening"], told["num_shared"], control, told["moves"])
         policies = Policies(lineup)
         while asked := _next_game(connection):
-            seated = [lineup[number] for number in asked["seating"]]
-            result = play_game(
-                game, seated, seed=task["seed"], index=asked["index"], opening=task["opening"], policies=policies
-            )
-            send({"index": asked["index"], "result": result})
+            done = task.play(asked["index"], [lineup[number] for number in asked["seating"]], policies)
+            send(done._asdict())
     except UserError as error:
         send({"mistake": str(error)})
     except Exception as error:

@@ -6,7 +6,7 @@ import base64
 import contextlib
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -23,7 +23,15 @@ SAVE_SECONDS = 2.0  # least time between two saves of the running batch
 SAVE_SHARE = 0.05  # time between two saves as a fraction of the time so far, which keeps the file small
 MOST_SAVE_SECONDS = 60.0  # longest time between two saves
 GAME_BYTES = 100  # memory of a finished game and its derived data, besides two numbers for each seat
-SEAT_BYTES = 32
+SEAT_BYTES = 40
+LOOKS = 50  # a rule that may stop a match looks again after a further 50th of the games so far
+
+
+class Decision(NamedTuple):
+    """Why a match ended before all its games were played."""
+
+    observations: int  # rounds of R games that it rests on
+    verdict: str  # a sentence
 
 
 class Played(NamedTuple):
@@ -34,12 +42,17 @@ class Played(NamedTuple):
     cut: np.ndarray  # [N] bool
     course: np.ndarray  # [N] uint64: hash of the moves and the seating
     copies: np.ndarray  # [N] int: how many games form one observation with this one (boardrl.matches.distinct_games)
+    group: np.ndarray | None = None  # [N] int: games with the same dice (boardrl.matches.duplicate); None: each its own
+    luck: np.ndarray | None = None  # [N, P] by seat (boardrl.matches.luck); None: not known
 
     @property
     def distinct(self) -> int:
         """Number of different games."""
         course = np.sort(self.course)  # many times faster than np.unique
         return int((course[1:] != course[:-1]).sum()) + bool(len(course))
+
+
+Rule = Callable[[Played], Decision | None]
 
 
 class Result(NamedTuple):
@@ -50,6 +63,7 @@ class Result(NamedTuple):
     moves: int  # 64-bit hash of all actions and outcomes
     drawn: bool  # a move was drawn at random from several possible ones
     asked: bool  # a host player used random numbers
+    luck: Sequence[float] = ()  # [P] by seat, where it was asked for
 
 
 class Batch(NamedTuple):
@@ -75,8 +89,22 @@ class Record:
         self._saved: Batch  # as the file has it
         self.begin(np.zeros((1, 0), int), 0)
 
-    def begin(self, arrangements: np.ndarray, num_games: int) -> None:
-        """Allocates N games with the [R, P] seatings; game g uses arrangement g mod R."""
+    def begin(
+        self,
+        arrangements: np.ndarray,
+        num_games: int,
+        *,
+        duplicate: bool = False,
+        luck: bool = False,
+        rule: Rule | None = None,
+    ) -> None:
+        """Allocates N games with the [R, P] seatings; game g uses arrangement g mod R.
+
+        Args:
+          duplicate: whether R games in a row have the same dice and are one observation.
+          luck: whether the games tell their luck.
+          rule: looks at all games so far in whole rounds of R, and says when the match is decided.
+        """
         size = GAME_BYTES + SEAT_BYTES * arrangements.shape[1]
         machine.require(num_games * size, f"a match of {num_games:,} games", "give fewer games")
         arrangement = np.arange(num_games) % len(arrangements)
@@ -86,6 +114,27 @@ class Record:
         self._returns = np.zeros(self.seating.shape, np.float32)
         self._cut, self._drawn, self._asked, self._counts = np.zeros((4, num_games), bool)
         self._moves = np.zeros(num_games, np.uint64)
+        self._luck = np.zeros(self.seating.shape, np.float32) if luck else None
+        self._num_seatings, self._duplicate, self._rule = len(arrangements), duplicate, rule
+        self._first_missing, self._looked = 0, 0  # games: all before it count; all before it have been looked at
+        self.decision: Decision | None = None
+
+    def decided(self) -> bool:
+        """Whether the rule has decided the match: then only the games up to there count.
+
+        The rule looks at the games in the order of their index, whichever ends first, so that the decision depends on
+        the seed alone.
+        """
+        if self._rule is None or self.decision is not None:
+            return self.decision is not None
+        while self._first_missing < len(self._counts) and self._counts[self._first_missing]:
+            self._first_missing += 1
+        whole = self._first_missing // self._num_seatings * self._num_seatings
+        if whole >= self._looked + max(1, self._looked // LOOKS) or whole == len(self._counts):
+            self._looked = whole
+            found = self._played(np.arange(len(self._counts)) < whole)
+            self.decision = self._rule(found._replace(group=np.arange(whole) // self._num_seatings))
+        return self.decision is not None
 
     @property
     def num_counted(self) -> int:
@@ -105,10 +154,20 @@ class Record:
         counting all finished games would favour the short ones.
         """
         counts = self._counts.copy()
+        if self.decision is not None:
+            counts[self.decision.observations * self._num_seatings :] = False
+        if self._duplicate:  # whole groups only
+            counts &= np.repeat(counts.reshape(-1, self._num_seatings).all(axis=1), self._num_seatings)
+        return self._played(counts)
+
+    def _played(self, counts: np.ndarray) -> Played:
+        """The games of an [N] mask."""
         arrangement = self._arrangement[counts]
         course = distinct_games.courses(arrangement, self._moves[counts])
         copies = distinct_games.copies(arrangement, course, self._drawn[counts], self._asked[counts])
-        return Played(self._returns[counts], self.seating[counts], self._cut[counts], course, copies)
+        group = counts.nonzero()[0] // self._num_seatings if self._duplicate else None
+        luck = None if self._luck is None else self._luck[counts]
+        return Played(self._returns[counts], self.seating[counts], self._cut[counts], course, copies, group, luck)
 
     def save(self) -> None:
         """Saves the running batch if there is a file; safe in any thread."""
@@ -116,8 +175,8 @@ class Record:
         if self._kept is None or batch is None or batch.chunk == self._saved.chunk:
             return
         new = self._between(self._saved.done, batch.done)
-        games = (self._returns[new], self._cut[new], self._moves[new], self._drawn[new])
-        row = {"chunk": batch.chunk, "done": _packed(batch.done), "games": [_packed(column) for column in games]}
+        games = [_packed(column[new]) for column in self._columns()]
+        row: dict[str, Any] = {"chunk": batch.chunk, "done": _packed(batch.done), "games": games}
         row["lanes"] = [_packed(np.asarray(leaf)) for leaf in jax.tree.leaves(batch.lanes)]
         self._kept.add(f"{self._part}lanes {batch.chunk}", row)
         self._saved = batch
@@ -137,6 +196,8 @@ class Record:
         """A finished game from its row in the file; ValueError if the row is malformed."""
         found = Result(*row)
         returns_fit = len(found.returns) == self.seating.shape[1] and all(map(is_number, found.returns))
+        luck_fits = len(found.luck) == (0 if self._luck is None else self.seating.shape[1])
+        returns_fit = returns_fit and luck_fits and all(map(is_number, found.luck))
         truths_fit = all(type(value) is bool for value in (found.cut, found.drawn, found.asked))
         if not returns_fit or not truths_fit or not is_count(found.moves >> 1):
             raise ValueError(row)
@@ -155,6 +216,8 @@ class Record:
     def _fill(self, index: int, result: Result) -> None:
         self._returns[index], self._cut[index], self._moves[index] = result.returns, result.cut, result.moves
         self._drawn[index], self._asked[index] = result.drawn, result.asked
+        if self._luck is not None:
+            self._luck[index] = result.luck
         self._counts[index] = True
 
     # --- games in a batch ---
@@ -181,14 +244,17 @@ class Record:
         if (done < self._saved.done).any() or (done > self._quota).any() or not is_count(row["chunk"]):
             raise ValueError(row["chunk"])
         new = self._between(self._saved.done, done)
-        columns: list[np.ndarray] = [self._returns, self._cut, self._moves, self._drawn]
-        for column, text in zip(columns, row["games"], strict=True):
+        for column, text in zip(self._columns(), row["games"], strict=True):
             column[new] = _unpacked(text, column[new])
-        if not np.isfinite(self._returns).all():
+        if not np.isfinite(self._returns).all() or not (self._luck is None or np.isfinite(self._luck).all()):
             raise ValueError("returns")
         leaves, structure = jax.tree.flatten(start.lanes)
         leaves = [_unpacked(text, np.asarray(leaf)) for text, leaf in zip(row["lanes"], leaves, strict=True)]
         return Batch(rollout.spread(jax.tree.unflatten(structure, leaves)), done, int(row["chunk"]))
+
+    def _columns(self) -> list[np.ndarray]:
+        """What is kept of games played in a batch."""
+        return [self._returns, self._cut, self._moves, self._drawn] + ([] if self._luck is None else [self._luck])
 
     def finish_many(self, index: np.ndarray, ended: rollout.Ended, where: tuple[np.ndarray, ...]) -> None:
         """Stores the games with these indices; `where` indexes them in `ended`."""
@@ -198,6 +264,8 @@ class Record:
         first, second = (np.asarray(hashed)[where].astype(np.uint64) for hashed in ended.course.moves)
         self._moves[index] = first << np.uint64(32) | second
         self._drawn[index] = np.asarray(ended.course.drawn)[where]
+        if self._luck is not None:
+            self._luck[index] = np.asarray(ended.tally.total)[where]
 
     def advance(self, batch: Batch) -> None:
         """Records the progress of the batch, after its finished games were passed to `finish_many`."""

@@ -93,7 +93,7 @@ class Records:
         if not found:
             return None
         games = [played._replace(seating=part.members[played.seating]) for part, played in found]
-        return Played(*(np.concatenate(columns) for columns in zip(*games, strict=True)))
+        return Played(*(np.concatenate(columns) for columns in zip(*(game[:5] for game in games), strict=True)))
 
     def save(self) -> None:
         for _, record in list(self._parts):

@@ -6,6 +6,7 @@ its own outcomes (`algorithms.tabular.q_kernel`, `boardrl.matches.host_match`, `
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
@@ -52,12 +53,34 @@ def move_code(made: Array | bool, move: Array, drawn: Array) -> Array:
 NO_MOVES = Course((np.uint32(0), np.uint32(0)), np.bool_(False))  # type: ignore[arg-type]
 
 
+class Dice(NamedTuple):
+    """Which stream of random numbers the dice of a game are drawn from, where games share theirs."""
+
+    group: Array  # [B] uint32: games of the same group have the same dice
+    events: Array  # [B] uint32: chance events so far
+    stride: Array  # [B] uint32: from a lane's game to its next, added to its group
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Tally:
+    """What is kept along each game and updated at every chance node, from zeros on: a pure function and its parameters.
+
+    `apply(params, state, outcome, so_far) -> so_far` of one chance node; hashable and equal to its like, as in Policy.
+    """
+
+    apply: Callable[[Any, Any, Array, Any], Any] = dataclasses.field(metadata={"static": True})
+    params: Any
+
+
 class Lanes(NamedTuple):
     """B games under way; a finished one is replaced by a new one."""
 
     state: Any  # [B] states
     steps: Array  # [B] int32: actions and outcomes since the game began
     course: Course | None = None  # [B] where somebody asks which games repeat others
+    dice: Dice | None = None  # [B] where games share their dice
+    tally: Any = None  # [B] of each game so far, where there is a Tally
 
 
 class Ended(NamedTuple):
@@ -68,6 +91,8 @@ class Ended(NamedTuple):
     returns: Array  # [B, P]: meaningful where over
     length: Array  # [B] int32: steps of the game: meaningful where over
     course: Course | None = None  # [B] where the lanes have one
+    tally: Any = None  # [B] where the lanes have one
+    codes: Array | None = None  # [2, B] uint32 `move_code` of the turn's outcome and action, where moves are asked for
 
 
 def start(game: Game[Any], num_lanes: int, *, courses: bool = False) -> Lanes:
@@ -181,15 +206,25 @@ def _settle_chance(game: Game[Any], state: Any, uniform: Array) -> tuple[Any, Ar
 
 def roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int = 0) -> tuple[Lanes, Array]:
     """Throws the dice in every lane that waits for them, and says [B] which did; `axis` as in `end_games`."""
+    lanes, waits, _ = _roll(game, lanes, uniform, axis=axis)
+    return lanes, waits
+
+
+def _roll(game: Game[Any], lanes: Lanes, uniform: Array, *, axis: int) -> tuple[Lanes, Array, Array | None]:
+    """`roll`, and the codes of the outcomes."""
     waits = jax.vmap(game.actor, axis)(lanes.state) == CHANCE
     step = jax.vmap(functools.partial(_settle_chance, game), (axis, 0), (axis, 0))
-    return _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform)), waits
+    lanes, codes = _move_where(waits, lanes, lambda lanes: step(lanes.state, uniform))
+    return lanes, waits, codes
 
 
-def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> Lanes:
-    """The lanes after [B] some of them have moved; `step` gives the states of all, and [B] the codes of the moves."""
+def _move_where(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> tuple[Lanes, Array | None]:
+    """The lanes after [B] some of them have moved, and the codes of the moves where the lanes have courses.
+
+    `step` gives the states of all lanes, and [B] the codes.
+    """
     state, code = _step_if_any(moves, lanes, step)
-    return _moved(lanes, moves, state, code)
+    return _moved(lanes, moves, state, code), code
 
 
 def _step_if_any(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, Array]]) -> tuple[Any, Array | None]:
@@ -211,7 +246,7 @@ def _step_if_any(moves: Array, lanes: Lanes, step: Callable[[Lanes], tuple[Any, 
 def _moved(lanes: Lanes, moves: Array, state: Any, code: Array | None) -> Lanes:
     """The lanes in new states, with one more step where [B] they moved."""
     course = lanes.course.after(code) if lanes.course is not None and code is not None else None
-    return Lanes(state, lanes.steps + moves.astype(jnp.int32), course)
+    return lanes._replace(state=state, steps=lanes.steps + moves.astype(jnp.int32), course=course)
 
 
 def choose(game: Game[Any], logits: Array, state: Any, uniform: Array) -> Array:
@@ -236,8 +271,14 @@ def end_games(game: Game[Any], lanes: Lanes, *, axis: int = 0) -> tuple[Lanes, E
     returns = jax.vmap(game.returns, axis)(lanes.state)
     state = jax.vmap(select, (0, None, axis), axis)(over, game.init(), lanes.state)
     course = lanes.course and jax.vmap(select, (0, None, 0))(over, NO_MOVES, lanes.course)
-    ended = Ended(over, cut, returns, lanes.steps, lanes.course)
-    return Lanes(state, jnp.where(over, 0, lanes.steps), course), ended
+    dice = lanes.dice and Dice(
+        jnp.where(over, lanes.dice.group + lanes.dice.stride, lanes.dice.group),
+        jnp.where(over, jnp.uint32(0), lanes.dice.events),
+        lanes.dice.stride,
+    )
+    tally = jax.vmap(select)(over, jax.tree.map(jnp.zeros_like, lanes.tally), lanes.tally)
+    ended = Ended(over, cut, returns, lanes.steps, lanes.course, lanes.tally)
+    return Lanes(state, jnp.where(over, 0, lanes.steps), course, dice, tally), ended
 
 
 class Decided(NamedTuple):
@@ -260,9 +301,19 @@ class Turn(NamedTuple):
     decided: Array  # [B] bool: where a decision was due
     notes: Any  # of the decisions
     ended: Ended
+    outcomes: tuple[Array | None, ...]  # [B] uint32 each: `move_code` of a roll, where the lanes have courses
+    action: Array | None  # [B] uint32: `move_code` of the decision, where the lanes have courses
 
 
-def turn(game: Game[Any], lanes: Lanes, decide: Decide, uniform_rolls: Iterable[Array], *, axis: int = 0) -> Turn:
+def turn(
+    game: Game[Any],
+    lanes: Lanes,
+    decide: Decide,
+    uniform_rolls: Iterable[Array],
+    *,
+    axis: int = 0,
+    tally: Tally | None = None,
+) -> Turn:
     """Plays one turn in every lane.
 
     Args:
@@ -270,21 +321,36 @@ def turn(game: Game[Any], lanes: Lanes, decide: Decide, uniform_rolls: Iterable[
       uniform_rolls: [B] numbers in [0, 1) for each roll of the dice that one turn may hold; a second roll is thrown
         where the first left nothing to decide. Ignored in a game without dice.
       axis: where the games lie in the states.
+      tally: what is kept along each game in the lanes' `tally`.
     """
-    states, rolled = [lanes.state], []
+    states, rolled, outcomes = [lanes.state], [], []
     for uniform in uniform_rolls if game.spec.num_outcomes else ():
-        lanes, waited = roll(game, lanes, uniform, axis=axis)
+        if tally is not None:
+            lanes = lanes._replace(tally=_tallied(game, tally, lanes, uniform, axis))
+        lanes, waited, code = _roll(game, lanes, uniform, axis=axis)
+        if lanes.dice is not None:
+            lanes = lanes._replace(dice=lanes.dice._replace(events=lanes.dice.events + waited.astype(jnp.uint32)))
         states.append(lanes.state)
         rolled.append(waited)
+        outcomes.append(code)
     due = (jax.vmap(game.actor, axis)(lanes.state) >= 0) & (lanes.steps < game.spec.max_steps)
     decided = decide(lanes, due)
     states.append(decided.state)
     lanes, ended = end_games(game, _moved(lanes, due, decided.state, decided.code), axis=axis)
-    return Turn(lanes, tuple(states), tuple(rolled), due, decided.notes, ended)
+    return Turn(lanes, tuple(states), tuple(rolled), due, decided.notes, ended, tuple(outcomes), decided.code)
 
 
 def _turn(
-    game: Game[Any], policies: Sequence[Policy], seats: Array | None, lanes: Lanes, key: Array, *, opening: int
+    game: Game[Any],
+    policies: Sequence[Policy],
+    seats: Array | None,
+    lanes: Lanes,
+    key: Array,
+    *,
+    opening: int,
+    key_dice: Array | None = None,
+    tally: Tally | None = None,
+    moves: bool = False,
 ) -> tuple[Lanes, Ended]:
     """One turn of policies, with the games along the axis that suits this game, as `_turned` gives them.
 
@@ -295,6 +361,13 @@ def _turn(
     num_lanes, axis = lanes.steps.shape[0], _axis(game)
     uniform = jax.random.uniform(key, (2, num_lanes) if game.spec.num_outcomes else (1, num_lanes))
     uniform_rolls, uniform_choice = uniform[:-1], uniform[-1]
+    if lanes.dice is not None:
+        assert key_dice is not None
+        key_chance, key_opening = jax.random.split(key_dice)
+        uniform_rolls = _shared(key_chance, lanes.dice.group, lanes.dice.events)[None]
+        if opening:
+            shared = _shared(key_opening, lanes.dice.group, lanes.steps.astype(jnp.uint32))
+            uniform_choice = jnp.where(lanes.steps < opening, shared, uniform_choice)
 
     def decide(lanes: Lanes, due: Array) -> Decided:
         def step(lanes: Lanes) -> tuple[Any, Array]:
@@ -306,8 +379,32 @@ def _turn(
 
         return Decided(*_step_if_any(due, lanes, step))
 
-    played = turn(game, lanes, decide, uniform_rolls, axis=axis)
-    return played.lanes, played.ended
+    played = turn(game, lanes, decide, uniform_rolls, axis=axis, tally=tally)
+    if not moves:
+        return played.lanes, played.ended
+    assert played.action is not None, "the lanes need courses"
+    outcome = played.outcomes[0] if played.outcomes else None
+    outcome = jnp.zeros_like(played.action) if outcome is None else outcome
+    return played.lanes, played.ended._replace(codes=jnp.stack([outcome, played.action]))
+
+
+def _shared(key: Array, group: Array, count: Array) -> Array:
+    """[B] numbers in [0, 1) that depend only on the key, the group and the number of the event."""
+
+    def draw(group: Array, count: Array) -> Array:
+        return jax.random.uniform(jax.random.fold_in(jax.random.fold_in(key, group), count))
+
+    return jax.vmap(draw)(group, count)
+
+
+def _tallied(game: Game[Any], tally: Tally, lanes: Lanes, uniform: Array, axis: int) -> Any:
+    """[B] the tally after the dice that are about to be thrown."""
+
+    def update(state: Any, uniform: Array, so_far: Any) -> Any:
+        after = tally.apply(tally.params, state, sample(game.chance(state), uniform), so_far)
+        return select(game.actor(state) == CHANCE, after, so_far)
+
+    return jax.vmap(update, (axis, 0, 0))(lanes.state, uniform, lanes.tally)
 
 
 def _axis(game: Game[Any]) -> int:
@@ -316,13 +413,15 @@ def _axis(game: Game[Any]) -> int:
 
 
 def _turned(game: Game[Any], lanes: Lanes) -> Lanes:
-    """The lanes with the games along `_axis`."""
-    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes)
+    """The lanes with the games along `_axis`; a tally keeps the games first."""
+    turned = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, _axis(game)), lanes._replace(tally=None))
+    return turned._replace(tally=lanes.tally)
 
 
 def _turned_back(game: Game[Any], lanes: Lanes) -> Lanes:
     """The lanes with the games first again, and shared out over the devices."""
-    return spread(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes))
+    back = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, _axis(game), 0), lanes._replace(tally=None))
+    return spread(back._replace(tally=lanes.tally))
 
 
 def _decide(
@@ -354,7 +453,7 @@ def _decide(
     return after, move_code(due, action, is_drawn(weights))
 
 
-@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening"))
+@functools.partial(jax.jit, static_argnames=("game", "num_turns", "opening", "moves"))
 def play(
     game: Game[Any],
     policies: tuple[Policy, ...],
@@ -364,9 +463,19 @@ def play(
     *,
     num_turns: int,
     opening: int = 0,
+    key_dice: Array | None = None,
+    tally: Tally | None = None,
+    moves: bool = False,
 ) -> tuple[Lanes, Ended]:
-    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T]."""
-    step = functools.partial(_turn, game, policies, seats, opening=opening)
+    """Plays `num_turns` turns in every lane; what ended comes with a leading axis [T].
+
+    Args:
+      key_dice: of the streams that lanes with `dice` draw from, the same in all calls of a match.
+      tally: what is kept along each game in the lanes' `tally`.
+      moves: whether what ended tells the moves of each turn too; the lanes need courses.
+    """
+    options: dict[str, Any] = {"opening": opening, "key_dice": key_dice, "tally": tally, "moves": moves}
+    step = functools.partial(_turn, game, policies, seats, **options)
     lanes, ended = jax.lax.scan(step, _turned(game, lanes), jax.random.split(key, num_turns))
     return _turned_back(game, lanes), ended
 

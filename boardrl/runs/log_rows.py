@@ -40,6 +40,7 @@ STRENGTH: dict[str, Check] = {  # fields of boardrl.runs.training.Strength
     **dict.fromkeys(("win_rate", "low", "high", "points"), is_number),
     "seats": _are_numbers,
 }
+LATER: dict[str, Check] = dict.fromkeys(("duplicate", "control"), lambda value: type(value) is bool)  # not in old rows
 SPEED: dict[str, Check] = {**COUNTS, "seconds": is_number, "games_per_second": is_number}
 
 
@@ -48,6 +49,8 @@ def is_metrics(row: Mapping[str, Any]) -> bool:
     if row.get("kind") == "train":
         return has_progress(row) and _has(row, COUNTS) and all(is_number(row[name]) for name in row if name != "kind")
     if row.get("kind") not in ("strength", "final") or not _has(row, STRENGTH):
+        return False
+    if not all(check(row[name]) for name, check in LATER.items() if name in row):
         return False
     points = (0.0, row["low"], row["win_rate"], row["high"], 1.0)
     return all(one <= other + ROUNDING for one, other in itertools.pairwise(points))

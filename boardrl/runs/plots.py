@@ -149,6 +149,35 @@ def points_curve(
     return _png(figure)
 
 
+def review_chart(names: Sequence[str], losses: Sequence[Row], rolls: Sequence[Row], title: str) -> bytes:
+    """A PNG of a reviewed game over its steps: what each decision lost, and each player's luck so far.
+
+    Args:
+      losses: rows with `step`, `seat` and `loss`.
+      rolls: rows with `step` and [P] `luck`.
+    """
+    figure = _figure(title, (9, 6))
+    axes = figure.subplots(2, 1, sharex=True)
+    for seat, name in enumerate(names):
+        colour = COLOURS[seat % len(COLOURS)]
+        mine = [row for row in losses if row["seat"] == seat]
+        label = f"seat {seat}, {_shortened(name)}: {sum(row['loss'] for row in mine):.3f}"
+        axes[0].vlines([row["step"] for row in mine], 0, [row["loss"] for row in mine], color=colour, label=label)
+        total = np.cumsum([0.0, *(row["luck"][seat] for row in rolls)])
+        steps = [0, *(row["step"] for row in rolls)]
+        axes[1].step(steps, total, color=colour, where="post", linewidth=1.5, label=f"seat {seat}: {total[-1]:+.3f}")
+    axes[0].set_ylabel("loss of a decision", color=INK)
+    axes[1].set_ylabel("luck so far", color=INK)
+    axes[1].set_xlabel("step of the game", color=INK)
+    axes[1].axhline(0, color=PALE, linewidth=1)
+    for ax in axes:
+        ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize=8)
+        _tidy(ax)
+    axes[0].set_ylim(bottom=0)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.92, bottom=0.08, hspace=0.1)
+    return _png(figure)
+
+
 def _figure(title: str, size: tuple[float, float]) -> Figure:
     # Imported here because it is slow. No pyplot: a picture needs no window and no global state.
     from matplotlib.figure import Figure

@@ -87,7 +87,12 @@ def strength_lines(run: Run, game: Game[Any]) -> list[str]:
     after = (
         f"The {kind} evaluation, after {rows[0]['games']:,} games of training; seats rotate, and the opponent takes "
     )
-    return [after + "all but one.", "", *_table(HEADER[:width], [row[:width] for row in cells])]
+    how = "all but one."
+    if any(row.get("duplicate") for row in rows):
+        how += " Games of a round of seats have the same dice."
+    if any(row.get("control") for row in rows):
+        how += " Win rates and intervals are without luck, by the learned values; counts and points are plain."
+    return [after + how, "", *_table(HEADER[:width], [row[:width] for row in cells])]
 
 
 def commands(run: Run, game: Game[Any]) -> list[str]:
@@ -99,6 +104,8 @@ def commands(run: Run, game: Game[Any]) -> list[str]:
         if opening := run.config["schedule"].get("evaluate_opening"):
             flags["opening"] = opening
         shown = " ".join(f"--{name}={shlex.quote(str(value))}" for name, value in flags.items())
+        shown += " --duplicate" if row.get("duplicate") else ""
+        shown += f" --control={shlex.quote(str(run.path))}" if row.get("control") else ""
         lines.append(f"python -m launch.evaluate {shown}{run.trust_flag}")
     return lines
 

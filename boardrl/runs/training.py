@@ -102,6 +102,8 @@ class Strength(NamedTuple):
     losses: int
     seats: tuple[float, ...]  # [P] win rate from each
     seed: int  # of the match
+    duplicate: bool = False  # whether games shared their dice (boardrl.matches.duplicate)
+    control: bool = False  # whether the win rate is without luck, by the player's own values (boardrl.matches.luck)
 
 
 class Evaluate(Protocol):

@@ -119,9 +119,13 @@ def test_the_printed_commands_give_the_printed_figures(whole):
     command = re.search(r"launch\.evaluate --game=(\S+) --players=(\S+) --games=(\d+) --seed=(\d+)", out)
     game = registry.make(command[1])
     players = named_players.make(command[2].strip("'"), game)
-    match = arena.match(game, players, num_games=int(command[3]), seed=int(command[4]))
+    assert re.search(rf"--seed={command[4]} --duplicate --control={re.escape(str(path))}", out)
+    match = arena.match(
+        game, players, num_games=int(command[3]), seed=int(command[4]), duplicate=True, control=str(path)
+    )
     final = read(path)[-1]
-    assert match.players[0].win_rate == final["win_rate"]
+    assert (final["duplicate"], final["control"]) == (True, True)
+    assert match.players[0].adjusted.win_rate == pytest.approx(final["win_rate"], abs=1e-6)
     assert match.players[0].points == final["points"]
     assert [seat.win_rate for seat in match.players[0].seats] == final["seats"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from boardrl import drawing, registry
-from boardrl.matches import arena
+from boardrl.matches import arena, replay_file
 from boardrl.matches.records import Record
 from boardrl.play.bots import Bot
 from boardrl.play.players import Player, make, make_lineup
@@ -91,6 +91,34 @@ def match_record(draw: Draw, where: Place) -> None:
             story.append(garble.entry(draw, path, where.outside))
     with keeping(where, story):
         _play_match(name, path)
+
+
+@functools.cache
+def _good_replay() -> bytes:
+    """The replay of a game of pig."""
+    game = registry.make("pig:target=8")
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = replay_file.Recorder(pathlib.Path(folder), game, ["random", "random"], seed=0)
+        arena.match(game, make_lineup("random,random", game), num_games=1, seed=0, recorder=recorder)
+        return (pathlib.Path(folder) / "game-0.json").read_bytes()
+
+
+def replay_json(draw: Draw, where: Place) -> None:
+    """The file of a recorded game is read and followed by the rules."""
+    path = where.inside / "game.json"
+    path.write_bytes(_good_replay())
+    story = []
+    if draw(st.integers(0, 9)):
+        if draw(st.integers(0, 5)):
+            garble.json_file(draw, path)
+            story.append(f"{path.read_bytes()[:400]!r}")
+        else:
+            story.append(garble.entry(draw, path, where.outside))
+    with keeping(where, story):
+        found = replay_file.read(path)
+        for step in replay_file.follow(path, found, replay_file.game_of(path, found)):
+            if not np.isfinite(step.returns).all():
+                raise Broken("returns that are no numbers")
 
 
 class _Tags(html.parser.HTMLParser):

@@ -15,6 +15,7 @@ TARGETS: dict[str, Target] = {
     "weights": files.weights_file,
     "record": files.match_record,
     "replay": files.replay,
+    "replay_json": files.replay_json,
     "position": texts.position,
     "player": texts.player_text,
     "game": texts.game_text,
