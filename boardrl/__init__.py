@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from boardrl.exact.solve import Solution, solve
     from boardrl.game import CHANCE, TERMINAL, Deterministic, Game, Spec, one_hot, select
     from boardrl.matches.arena import Match, match
-    from boardrl.matches.tournament import Tournament
-    from boardrl.matches.tournament import play as tournament
     from boardrl.play.players import HostPlayer, Player
     from boardrl.play.players import make as make_player
     from boardrl.play.policy import Policy
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from boardrl.runs.run_directory import Learned
     from boardrl.testing.check import check_game
     from boardrl.testing.report import ConformanceError
+    from boardrl.tournaments.tournament import Tournament
+    from boardrl.tournaments.tournament import play as tournament
 
 __all__ = [
     "CHANCE",
@@ -80,7 +80,7 @@ _PLACES = {  # of each public name: its module, and what it is called there if t
     "Policy": "boardrl.play.policy",
     "Solution": "boardrl.exact.solve",
     "Spec": "boardrl.game",
-    "Tournament": "boardrl.matches.tournament",
+    "Tournament": "boardrl.tournaments.tournament",
     "UserError": "boardrl.errors",
     "algorithm": "boardrl.registry",
     "check_game": "boardrl.testing.check",
@@ -94,7 +94,7 @@ _PLACES = {  # of each public name: its module, and what it is called there if t
     "perft": "boardrl.exact.perft",
     "select": "boardrl.game",
     "solve": "boardrl.exact.solve",
-    "tournament": "boardrl.matches.tournament:play",
+    "tournament": "boardrl.tournaments.tournament:play",
 }
 
 

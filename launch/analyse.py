@@ -20,10 +20,11 @@ from boardrl.errors import UserError
 from boardrl.runs import learned
 from launch import cli
 from launch.console import output, positions, search_progress
-from search import evaluation, searchers, turns
+from search import evaluation, searchers
+from search.analysis import turns
+from search.analysis.multi_pv import Move
 from search.budget import Budget
 from search.evaluation import Evaluation
-from search.multi_pv import Move
 from search.result import Result
 from search.searcher import Searcher
 

@@ -34,9 +34,9 @@ from boardrl.system import atomic_files
 from launch import cli
 from launch.console import output
 from search import evaluation, evaluators, searchers
+from search.analysis.judge import SearchJudge
 from search.budget import Budget
 from search.evaluation import Evaluation
-from search.judge import SearchJudge
 
 WORST = 10  # decisions shown in the table
 MOST_DEPTH = 8

@@ -21,7 +21,8 @@ from boardrl.errors import UserError
 from boardrl.exact.solve import Solution, solve
 from launch import analyse, cli
 from launch.console import output, positions, search_progress
-from search import evaluators, searchers, turns
+from search import evaluators, searchers
+from search.analysis import turns
 from search.budget import Budget
 from search.searcher import Searcher
 

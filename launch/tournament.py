@@ -31,12 +31,12 @@ from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.matches import tournament
 from boardrl.play.players import Player
 from boardrl.runs import plots, progress
 from boardrl.runs import run_directory as runs
 from boardrl.runs.saved_results import Kept
 from boardrl.system import atomic_files, interrupt
+from boardrl.tournaments import tournament
 from launch import cli
 from launch.console import named_players, output
 

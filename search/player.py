@@ -15,7 +15,8 @@ from boardrl import options, registry
 from boardrl.game import CHANCE, Game
 from boardrl.play.players import Learned, Makers, Player
 from boardrl.runs.learned import load_run
-from search import evaluation, random_step, searchers, turns
+from search import evaluation, random_step, searchers
+from search.analysis import turns
 from search.budget import Budget, GameClock
 from search.evaluation import Evaluation
 from search.searcher import Searcher

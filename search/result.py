@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boardrl.host import Facet
-from search import turns as lines
+from search.analysis import turns as lines
 
 
 class RootMove(NamedTuple):

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from search import principal_variation, random_step
-from search.principal_variation import Leaf
+from search import random_step
+from search.analysis import principal_variation
+from search.analysis.principal_variation import Leaf
 from search.searcher import Searcher
 
 

@@ -16,7 +16,7 @@ from algorithms.learning.optimizers import Optimizer
 from boardrl import host
 from boardrl.game import TERMINAL
 from boardrl.play.policy import Value
-from search.principal_variation import Leaf
+from search.analysis.principal_variation import Leaf
 from search.searcher import Searcher
 
 LEAST_PADDING = 256  # lengths are padded to powers of two from here on, so that few are compiled

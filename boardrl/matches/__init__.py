@@ -1,1 +1,1 @@
-"""Matches and tournaments: win rates and ratings, with confidence intervals."""
+"""Matches: who wins how often and how sure that is; luck, duplicate dice, tests that stop, replays."""

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from boardrl.runs import progress
-from search import multi_pv
+from search.analysis import multi_pv
+from search.analysis.multi_pv import Ranking
 from search.budget import Budget
 from search.kernel import control_block
-from search.multi_pv import Ranking
 from search.result import Result
 from search.searcher import Searcher
 

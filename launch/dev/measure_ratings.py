@@ -19,9 +19,10 @@ import rich.table
 
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.matches import arena, ratings, schedules
-from boardrl.matches.finishing_orders import Finishes
+from boardrl.matches import arena
 from boardrl.runs import progress
+from boardrl.tournaments import ratings, schedules
+from boardrl.tournaments.finishing_orders import Finishes
 from launch import cli
 from launch.console import output
 

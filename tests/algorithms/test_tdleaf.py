@@ -22,9 +22,9 @@ from boardrl.runs import run_directory, training
 from boardrl.runs.training import Schedule, Strength
 from boardrl.values.linear import Linear
 from search import evaluators, searchers
+from search.analysis.principal_variation import Leaf
 from search.budget import Budget
 from search.pool import Pool
-from search.principal_variation import Leaf
 from search.searcher import Searcher
 
 JUMPER = registry.make("jumper:size=3")

@@ -19,7 +19,7 @@ from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.testing import host_check
 from games.kalah import Kalah
-from search import turns as lines
+from search.analysis import turns as lines
 
 # Irving, Donkers and Uiterwijk (2000), "Solving Kalah", ICGA Journal 23(3), 139-147; its tables as others have copied
 # them. Irving's own program (github.com/girving/kalah, rules.c) captures with an empty house opposite, too.

@@ -12,7 +12,8 @@ from reference_search import OnRows, Pig, expectation, random_positions
 from tiny_games import Coin
 
 from boardrl import host, registry
-from search import evaluators, principal_variation, searchers
+from search import evaluators, searchers
+from search.analysis import principal_variation
 from search.budget import Budget
 from search.searcher import Searcher
 

@@ -16,7 +16,8 @@ from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.values import linear, weight_file
 from boardrl.values.weight_file import Weights
-from search import evaluators, player, turns
+from search import evaluators, player
+from search.analysis import turns
 from search.budget import Budget
 from search.player import SearchPlayer
 from search.searcher import Searcher

@@ -8,10 +8,11 @@ import pytest
 from arena_bots import Careful
 from tiny_games import Fixed
 
-from boardrl.matches import arena, distinct_games, host_match, intervals, ratings, tournament
-from boardrl.matches.finishing_orders import Finishes
+from boardrl.matches import arena, distinct_games, host_match, intervals
 from boardrl.play.players import Bot, Player, make_lineup
 from boardrl.play.policy import Policy, Uniform
+from boardrl.tournaments import ratings, tournament
+from boardrl.tournaments.finishing_orders import Finishes
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 

@@ -13,12 +13,13 @@ from arena_bots import Moody
 from tiny_games import Coin
 
 from boardrl.errors import UserError
-from boardrl.matches import arena, intervals, records, tournament
+from boardrl.matches import arena, intervals, records
 from boardrl.matches.records import Record, _packed
 from boardrl.play import rollout
 from boardrl.play.players import Bot, Player, make_lineup
 from boardrl.play.policy import Policy, Uniform
 from boardrl.runs.saved_results import Kept
+from boardrl.tournaments import tournament
 from games.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()

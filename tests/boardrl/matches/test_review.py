@@ -14,8 +14,8 @@ from boardrl.matches.review import ValueJudge
 from boardrl.play.players import make_lineup
 from games.pig import Pig
 from search import searchers
+from search.analysis.judge import SearchJudge
 from search.budget import Budget
-from search.judge import SearchJudge
 
 GAME = Pig(target=6)
 PLAYERS = ("random", "hold(total=3)")

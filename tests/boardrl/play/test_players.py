@@ -18,11 +18,12 @@ import pytest
 
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.matches import arena, tournament
+from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.play.players import Player, make, make_lineup
 from boardrl.play.policy import Policy, Strategy, Uniform
 from boardrl.runs.run_directory import Learned
+from boardrl.tournaments import tournament
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from boardrl.matches import finishing_orders as finishes_
-from boardrl.matches import ratings
-from boardrl.matches.finishing_orders import Finishes
+from boardrl.tournaments import finishing_orders as finishes_
+from boardrl.tournaments import ratings
+from boardrl.tournaments.finishing_orders import Finishes
 
 
 def of(num_players, seating, returns):

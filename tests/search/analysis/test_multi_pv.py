@@ -12,7 +12,8 @@ from test_dice import last_positions, maxn, near_the_end, paranoid
 from boardrl import host, registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from search import evaluators, multi_pv, searchers, turns
+from search import evaluators, searchers
+from search.analysis import multi_pv, turns
 from search.budget import Budget
 from search.searcher import Searcher
 

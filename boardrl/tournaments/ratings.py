@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl.matches.finishing_orders import Choices, Finishes
 from boardrl.matches.intervals import CONFIDENCE
+from boardrl.tournaments.finishing_orders import Choices, Finishes
 
 MEAN = 1500.0  # the mean rating of all players rated together; only differences have a meaning
 SCALE = 400 / math.log(10)  # 400 points: odds of 10 to 1

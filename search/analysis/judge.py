@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from boardrl.game import TERMINAL
-from search import multi_pv
+from search.analysis import multi_pv
 from search.searcher import Searcher
 
 

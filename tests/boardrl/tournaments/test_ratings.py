@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from boardrl.matches import ratings
-from boardrl.matches.finishing_orders import Finishes
-from boardrl.matches.ratings import Rating
+from boardrl.tournaments import ratings
+from boardrl.tournaments.finishing_orders import Finishes
+from boardrl.tournaments.ratings import Rating
 
 
 def rate(wins, draws):

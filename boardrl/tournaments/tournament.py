@@ -10,13 +10,14 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.matches import arena, distinct_games, intervals, ratings, schedules
-from boardrl.matches.finishing_orders import Finishes
+from boardrl.matches import arena, distinct_games, intervals
 from boardrl.matches.records import Played, Record
-from boardrl.matches.schedules import Schedule
 from boardrl.play.players import Playable, Player, make_all
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
+from boardrl.tournaments import ratings, schedules
+from boardrl.tournaments.finishing_orders import Finishes
+from boardrl.tournaments.schedules import Schedule
 
 AT_A_TIME = 1 << 16  # games compared in one batch
 
@@ -38,7 +39,7 @@ class Pair(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A player's rating with its 95 % interval (boardrl.matches.ratings), and its results over all its games."""
+    """A player's rating with its 95 % interval (boardrl.tournaments.ratings), and its results over all its games."""
 
     name: str
     rating: float

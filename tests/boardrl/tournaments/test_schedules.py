@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boardrl.matches import schedules
+from boardrl.tournaments import schedules
 
 
 def seats(plan):

@@ -8,10 +8,11 @@ from arena_bots import Careful
 from tiny_games import Coin, Fixed
 
 from boardrl.errors import UserError
-from boardrl.matches import intervals, ratings, tournament
+from boardrl.matches import intervals
 from boardrl.matches.records import Played
 from boardrl.play.players import Bot, Player, make_lineup
 from boardrl.play.policy import Policy, Uniform
+from boardrl.tournaments import ratings, tournament
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 

@@ -1,0 +1,1 @@
+"""Tournaments: fair schedules, finishing orders, and ratings with intervals."""

@@ -1,0 +1,1 @@
+"""What a search found: principal variations, best moves, turns, and judgements of decisions."""
