@@ -108,7 +108,7 @@ def test_verdicts(cell, verdict):
     [
         (
             ("--paper=nobody1999",),
-            "unknown paper 'nobody1999'; known papers: alhajry2012, brunton2013, derakhshan2010, jumper_baselines",
+            "unknown paper 'nobody1999'; known papers: alhajry2012, arena, brunton2013, derakhshan2010",
         ),
         (("--items=table9",), "unknown item 'table9' of alhajry2012; known items: table1, table2, readings"),
         (("--games=-1",), "--games=-1 is no number of games"),
