@@ -77,7 +77,7 @@ def _read_side(game: Rules, lines: Sequence[str], board: np.ndarray) -> tuple[in
     row, column = _read_cells(" ".join(cell), size)[0]
     at = size * row + column
     if board[row, column] != WHITE + turn or not _can_hop(game, board.reshape(-1))[at]:
-        raise UserError(f"no chain of {side} can go on from {row} {column}; expected a piece of {side} that can hop")
+        raise UserError(f"no chain of {side} can continue from {row} {column}; expected a piece of {side} that can hop")
     return turn, at
 
 

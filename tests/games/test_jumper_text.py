@@ -89,7 +89,7 @@ def test_a_chain_is_read_as_hops_with_a_stop_where_it_could_go_on() -> None:
     assert int(middle.chain) == 12
     assert read_turn(GAME, middle, "2 2") == [GAME.stop]
     assert read_turn(GAME, middle, "2 2 0 4") == whole[1:]
-    with pytest.raises(UserError, match="goes on from 2 2"):
+    with pytest.raises(UserError, match="continues from 2 2"):
         read_turn(GAME, middle, "4 4 2 2")
 
 
