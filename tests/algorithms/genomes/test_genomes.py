@@ -12,9 +12,10 @@ from algorithms.genomes import matches, truth_table
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
 from algorithms.genomes.weights import Weights
-from boardrl import host, registry
+from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import one_hot
+from boardrl.host import facet
 from boardrl.play import players
 from boardrl.play.policy import Policy
 from boardrl.values import linear
@@ -116,7 +117,7 @@ def test_nineteen_combinations_of_the_inputs_occur():
 def test_the_shape_of_a_state_is_known_without_one(text):
     """As a run is loaded: in a new process, where nothing is known of the genes, and while JAX traces."""
     truth_table._occurring.cache_clear()
-    host._of.cache_clear()
+    facet._of.cache_clear()
     config = genetic.Config(genome=text, population=4)
     state = jax.eval_shape(lambda: genetic.init(config, SDU, jax.random.key(0)))
     assert state.genes.shape == (4, len(genetic._genome(config, SDU).genes(SDU).names))
