@@ -24,6 +24,7 @@ COMMANDS = (
     "tournament",
     "play",
     "analyse",
+    "review",
     "solve",
     "perft",
     "check",

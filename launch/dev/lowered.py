@@ -42,7 +42,7 @@ def main(settings: Settings) -> None:
     game = registry.make(settings.game)
     if settings.function not in lowered_kernel.FUNCTIONS:
         known = ", ".join(lowered_kernel.FUNCTIONS)
-        raise UserError(f"--function={settings.function} is not compiled for games; expected one of {known}")
+        raise UserError(f"--function={settings.function} is not a compiled function of games; expected one of {known}")
     facet = host.of(game)
     if not hasattr(facet.module, settings.function):
         raise UserError(f"{settings.game} has no {settings.function!r}, so there is no code for it")

@@ -34,7 +34,7 @@ def train_by(*arguments):
 def folder(tmp_path_factory):
     """Where the example lies, and what its commands have trained, on a smaller board and with fewer games."""
     folder = tmp_path_factory.mktemp("own")
-    section = PAGE[PAGE.index("### Nets: ours by name") :]
+    section = PAGE[PAGE.index("### Nets: built-in and your own") :]
     code, commands = (re.search(rf"```{kind}\n(.*?)```", section, re.DOTALL)[1] for kind in ("python", "sh"))
     (folder / "my_nets.py").write_text(code)
     jax.config.update("jax_disable_most_optimizations", True)  # much is compiled here, and little run

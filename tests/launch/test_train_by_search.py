@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from boardrl import registry
+from boardrl.runs.learned import load_run
 from launch import cli, export, train
 from launch.console import named_players
 from launch.papers import brunton2013, jumper_limits, jumper_mlp, jumper_round_robin, trained
@@ -34,7 +35,7 @@ def test_a_run_plays_by_search(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     learned, other = named_players.make(f"{path},negascout(depth=2,net={path})", game)
     assert isinstance(learned.host, SearchPlayer)
     assert isinstance(other.host, SearchPlayer)
-    weights = np.asarray(learned.load_run(path).policy.params)
+    weights = np.asarray(load_run(path).policy.params)
     np.testing.assert_array_equal(learned.host.searcher.memory.weights, weights)
     np.testing.assert_array_equal(other.host.searcher.memory.weights, weights)
     assert np.abs(weights).max() > 0

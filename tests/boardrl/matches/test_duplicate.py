@@ -95,8 +95,8 @@ def test_same_seed_same_result_and_resume(tmp_path):
         pass
 
     class Broken(Record):
-        def reach(self, batch):  # type: ignore[no-untyped-def]
-            super().reach(batch)
+        def advance(self, batch):  # type: ignore[no-untyped-def]
+            super().advance(batch)
             if batch.chunk == 1:
                 self.save()
                 raise Stop

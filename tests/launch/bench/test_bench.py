@@ -5,7 +5,8 @@ import json
 import pytest
 
 from boardrl.errors import UserError
-from launch import bench, cli
+from launch import cli
+from launch.bench import __main__ as bench
 from launch.bench.row import Row
 
 
