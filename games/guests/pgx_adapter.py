@@ -45,7 +45,7 @@ class Adapter(Deterministic):
         """A new environment of pgx; for subclasses with options."""
         import pgx
 
-        return pgx.make(self.env_id)  # type: ignore[arg-type]
+        return pgx.make(self.env_id)
 
     @property
     def spec(self) -> Spec:
