@@ -126,7 +126,9 @@ def _conditional(eqn: Equation, guard: Atom, cases: list[tuple[list[Equation], A
     new: list[Equation] = []
     if guard.shape != ():
         flat = Var((), guard.dtype)
-        new.append(Equation("reshape", {"new_sizes": (), "dimensions": None}, [guard], [flat], eqn.source, (), eqn.bind))
+        new.append(
+            Equation("reshape", {"new_sizes": (), "dimensions": None}, [guard], [flat], eqn.source, (), eqn.bind)
+        )
         guard = flat
     number = Var((), np.dtype(np.int32))
     params = {"new_dtype": number.dtype, "weak_type": False, "sharding": None}

@@ -5,8 +5,8 @@ JAX gives them, every equation works on all moves at once, on copies of the boar
 than the processor holds close by, and nothing can be left out. One move at a time, a board stays in the cache, and
 what a move does not need is not computed (`passes.lazy`).
 
-Only programs that change or search an array for each entry are rolled: elementwise ones are fused anyway, and
-booleans are worked at many at a time as bits.
+Only programs that change an array for each entry, or reduce what they look up for each entry, are rolled: elementwise
+ones are fused anyway, and booleans are worked at many at a time as bits.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Atom, Block, Const, Equation, Source, Var
 from boardrl.lowering.passes.axes import Unbatched, unbatched
 
 FEWEST = 4  # entries of a batch worth a loop
+LOOKED_UP = 64  # elements of an array that are looked up at places known only at run time
 SCATTERS = ("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min", "scatter-max")
 
 
@@ -31,20 +33,26 @@ def roll(block: Block) -> None:
     while (seed := _seed(block, given_up)) is not None:
         eqn, axis = seed
         region = _Region(block, eqn, axis)
-        if eqn not in region.axes:
+        if eqn in region.axes and region.is_worth_it():
+            region.replace()
+        else:
             given_up.add(eqn)
-            continue
-        region.replace()
 
 
 def _seed(block: Block, given_up: set[Equation]) -> tuple[Equation, int] | None:
-    """The first equation that writes to an array for each entry of a batch, and the axis of the batch."""
+    """The first equation that changes an array for each entry of a batch, or looks up much; the axis of the batch."""
     for eqn in block.equations:
-        if eqn.name in SCATTERS and eqn not in given_up:
+        if eqn in given_up:
+            continue
+        axes: Iterable[int] = ()
+        if eqn.name in SCATTERS:
             axes = eqn.params["dimension_numbers"].operand_batching_dims
-            for axis in axes:
-                if eqn.outs[0].shape[axis] >= FEWEST:
-                    return eqn, axis
+        elif eqn.name == "gather" and isinstance(eqn.ins[1], Var) and size_of(eqn.outs[0].shape) >= LOOKED_UP:
+            offsets = eqn.params["dimension_numbers"].offset_dims
+            axes = [axis for axis in range(len(eqn.outs[0].shape)) if axis not in offsets]
+        for axis in axes:
+            if eqn.outs[0].shape[axis] >= FEWEST:
+                return eqn, axis
     return None
 
 
@@ -68,6 +76,10 @@ class _Region:
         self.rules[seed] = rule
         self._grow()
         self._leave_out_what_comes_late()
+
+    def is_worth_it(self) -> bool:
+        """Whether the loop has work for each entry."""
+        return any(eqn.name in SCATTERS or eqn.name.startswith(("reduce_", "arg")) for eqn in self.axes)
 
     def _axis(self, atom: Atom) -> int | None:
         """The axis of a value that the region computes; None for others."""
@@ -153,7 +165,7 @@ class _Region:
             if isinstance(atom, Const):
                 table = np.moveaxis(atom.value, axis, 0)
                 if (table == table[:1]).all():
-                    known[key] = Const(np.ascontiguousarray(table[0]))
+                    known[key] = Const(np.array(table[0]))
                     return known[key]
             known[key] = inner = Var((*atom.shape[:axis], *atom.shape[axis + 1 :]), atom.dtype)
             rows.append(_in_front(atom, axis, before))
