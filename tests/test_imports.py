@@ -36,6 +36,7 @@ FOLDERS = {
     "boardrl/values": GLANCE,
     "boardrl/workers": GLANCE,
     "games": GLANCE,
+    "games/guests": GLANCE,
     "games/jumper": GLANCE,
     "games/ludo": GLANCE,
     "algorithms": GLANCE,
