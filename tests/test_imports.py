@@ -34,7 +34,9 @@ FOLDERS = {
     "boardrl/testing": GLANCE,
     "boardrl/tournaments": GLANCE,
     "boardrl/values": GLANCE,
+    "boardrl/workers": GLANCE,
     "games": GLANCE,
+    "games/guests": GLANCE,
     "games/jumper": GLANCE,
     "games/ludo": GLANCE,
     "algorithms": GLANCE,
@@ -43,7 +45,7 @@ FOLDERS = {
     "algorithms/learning": GLANCE,
     "algorithms/self_play": GLANCE,
     "algorithms/tabular": GLANCE,
-    "search": 18,  # one for each search, seven of them, and what carries them out
+    "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
     "search/evaluators": GLANCE,
     "search/kernel": GLANCE,
