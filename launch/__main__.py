@@ -23,6 +23,7 @@ COMMANDS = (
     "evaluate",
     "tournament",
     "play",
+    "serve",
     "analyse",
     "review",
     "solve",

@@ -51,6 +51,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {

@@ -86,15 +86,19 @@ def of_steps(
 
 def write(path: pathlib.Path, replay: Replay) -> None:
     """Writes the file, whole or not at all."""
-    content: dict[str, Any] = {"kind": KIND, "format": FORMAT, **replay._asdict()}
-    content["result"] = None if replay.result is None else replay.result._asdict()
-    atomic_files.write(path, (json.dumps(content, allow_nan=False) + "\n").encode())
+    atomic_files.write(path, (json.dumps(content(replay), allow_nan=False) + "\n").encode())
+
+
+def content(replay: Replay) -> dict[str, Any]:
+    """The replay as a JSON object."""
+    result = None if replay.result is None else replay.result._asdict()
+    return {"kind": KIND, "format": FORMAT, **replay._asdict(), "result": result}
 
 
 def read(path: pathlib.Path) -> Replay:
     """Reads a file that may be anybody's: its fields are checked, its moves are not (`follow` does)."""
     try:
-        return _checked(untrusted_files.read_json(path, most=MOST_BYTES, follow=True))
+        return of_content(untrusted_files.read_json(path, most=MOST_BYTES, follow=True))
     except FileNotFoundError:
         raise UserError(f"the replay {str(path)!r} does not exist; give a file of --record") from None
     except (OSError, ValueError) as error:
@@ -152,7 +156,7 @@ def _refuse(path: pathlib.Path, why: str) -> NoReturn:
     raise UserError(f"{str(path)!r} is no game by the rules: {why}")
 
 
-def _checked(content: Any) -> Replay:
+def of_content(content: Any) -> Replay:
     """The replay in a file's content; ValueError if a field is missing or not what it should be."""
     if not isinstance(content, Mapping) or (content.get("kind"), content.get("format")) != (KIND, FORMAT):
         raise ValueError("it is another file, or of another format")
