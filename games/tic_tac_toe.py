@@ -110,10 +110,6 @@ class TicTacToe(Deterministic):
             raise UserError(f"bad position {text!r}: only one seat can have three in a row")
         return of_board(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
 
-    def move_text(self, state: State, move: Array) -> str:
-        """The row and the column, from 1: 'row 2, column 1'."""
-        return _name(int(move))
-
     def draw(self, state: State) -> Drawing:
         """Nine cells, a cross of blue and rings of orange."""
         squares = [(Rect(cell % 3, cell // 3, 1, 1, "#fffdf8", "#8a8577"),) for cell in range(9)]

@@ -8,6 +8,7 @@ import inspect
 import pathlib
 
 import pytest
+from coins_game import Coins
 
 from boardrl import game as game_module
 from boardrl import optional, registry
@@ -69,7 +70,7 @@ def test_nobody_asks_a_game_for_a_member_by_its_name():
     assert found == []
 
 
-class Slips(TicTacToe):
+class Slips(Coins):
     """Members that were meant to be `strategies`, `draw` and `move_text`."""
 
     def strategy(self, state): ...

@@ -168,7 +168,7 @@ def test_a_tab_that_comes_back_goes_on(client, service):
         time.sleep(0.01)
     with opened(client, session=session, record=record) as again:
         assert (again.session, again.step["position"]) == (session, position)
-        assert again.game["steps"][0][1] == "row 2, column 2"
+        assert again.game["steps"][0][1] == "action 4"
         record = again.game["record"]
         # A copy of the tab takes the session over, and the first one is told.
         with opened(client, session=session) as other:
