@@ -80,7 +80,7 @@ def _host_of(header: str) -> str | None:
 class Pace:
     """Limits how many messages a tab sends (a token bucket)."""
 
-    def __init__(self, per_second: float = PER_SECOND, burst: float = BURST) -> None:
+    def __init__(self, per_second: float, burst: float) -> None:
         self._per_second, self._burst = per_second, burst
         self._left, self._at = burst, time.monotonic()
         self.excess = 0

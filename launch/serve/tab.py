@@ -48,7 +48,7 @@ class Tab:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, Callable[[], None]] = {}  # end the work of a task on its thread
         self._judging: Judging | None = None
-        self._pace = security.Pace()
+        self._pace = security.Pace(security.PER_SECOND, security.BURST)
         self._sending = asyncio.Lock()
         self._stepping = asyncio.Lock()  # held while `drive` makes a step and tells of it
 

@@ -76,7 +76,7 @@ export class Board {
     const routes = frame.route ?? {};
     const way = Object.keys(routes).length ? 0.7 : 0; // those sent away start when the others arrive
     for (const piece of this.pieces.querySelectorAll("[data-piece][data-at]")) {
-      const name = piece.dataset.piece, from = before.get(name), to = at(piece);
+      const name = piece.dataset.piece, from = before.get(name) ?? routes[name]?.[0], to = at(piece);
       if (!from || (from[0] === to[0] && from[1] === to[1])) continue;
       const points = routes[name] ? [from, ...routes[name].slice(0, -1), to] : [from, to];
       const frames = points.map(([x, y]) => ({ transform: `translate(${x - to[0]}px, ${y - to[1]}px)` }));
