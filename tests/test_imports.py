@@ -43,6 +43,7 @@ FOLDERS = {
     "algorithms/by_search": GLANCE,
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
+    "algorithms/self_play": GLANCE,
     "algorithms/tabular": GLANCE,
     "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
