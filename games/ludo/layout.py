@@ -55,7 +55,7 @@ def _cross() -> Layout:
     first_column = [(x, 7) for x in range(1, 6)]
     made = _turned(15, arm, first_column, (6, 7), [(2, 2), (3, 2), (2, 3), (3, 3)])
     yards = [(0, 0), (9, 0), (9, 9), (0, 9)]
-    spots = [[(x + 3 + dx, y + 3 + dy) for dy in (-1, 1) for dx in (-1, 1)] for x, y in yards]
+    spots = [[(x + 3.0 + dx, y + 3.0 + dy) for dy in (-1, 1) for dx in (-1, 1)] for x, y in yards]
     return made._replace(yards=yards, spots=spots)
 
 
