@@ -11,7 +11,7 @@ from boardrl.drawing import Circle, Label, Part, Polygon, Rect
 from boardrl.game import CHANCE, TERMINAL
 from boardrl.play import position
 from games.ludo import Ludo, layout
-from games.ludo.board_picture import FULL, GOLD, INK, PALE, SEA
+from games.ludo.picture import FULL, GOLD, INK, PALE, SEA
 
 GAMES = [
     Ludo(rules="sdu_java"),
