@@ -21,6 +21,7 @@ from boardrl.system import output_pipe
 # In the order in which a newcomer meets them.
 COMMANDS = (
     "train",
+    "sweep",
     "evaluate",
     "tournament",
     "play",
