@@ -206,7 +206,7 @@ def _foot(game: LudoRules, layout: Layout, state: State) -> list[Shape]:
     return [*shapes, Label((layout.size + left) / 2, middle, words, size, INK)]
 
 
-# --- the board, which all positions have in common ---------------------------------------------------------------------
+# --- the board, which all positions have in common ----------------------------------------------------------------
 
 
 def quarter_of(game: LudoRules, seat: int) -> int:
