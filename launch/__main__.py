@@ -25,6 +25,7 @@ COMMANDS = (
     "evaluate",
     "tournament",
     "play",
+    "serve",
     "analyse",
     "review",
     "solve",
