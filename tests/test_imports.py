@@ -35,6 +35,7 @@ FOLDERS = {
     "boardrl/testing": GLANCE,
     "boardrl/tournaments": GLANCE,
     "boardrl/values": GLANCE,
+    "boardrl/workers": GLANCE,
     "games": GLANCE,
     "games/guests": GLANCE,
     "games/jumper": GLANCE,
@@ -43,8 +44,9 @@ FOLDERS = {
     "algorithms/by_search": GLANCE,
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
+    "algorithms/self_play": GLANCE,
     "algorithms/tabular": GLANCE,
-    "search": 18,  # one for each search, seven of them, and what carries them out
+    "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
     "search/evaluators": GLANCE,
     "search/kernel": GLANCE,
@@ -53,6 +55,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {
@@ -67,6 +70,7 @@ COMMANDS = {
     "export",
     "reproduce",
     "review",
+    "sweep",
 }
 
 
