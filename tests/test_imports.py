@@ -54,6 +54,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {
@@ -68,6 +69,7 @@ COMMANDS = {
     "export",
     "reproduce",
     "review",
+    "sweep",
 }
 
 
