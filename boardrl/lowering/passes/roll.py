@@ -120,6 +120,8 @@ class _Region:
                     maker = self.producers.get(atom) if isinstance(atom, Var) else None
                     if maker is None or place is None or atom in results or maker in self.axes:
                         continue
+                    if size_of(atom.shape) == self.length:  # a number for each entry: what the loop runs over
+                        continue
                     if all(reader in self.axes for reader in self.readers[atom]):
                         changed |= self._join(maker, place)
 
