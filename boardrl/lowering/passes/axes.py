@@ -119,9 +119,9 @@ def _slice(eqn: Equation, axis: int) -> Unbatched | None:
     whole = start[axis] == 0 and limit[axis] == eqn.ins[0].shape[axis] and (strides is None or strides[axis] == 1)
     if not whole:
         return None
-    params = {"start_indices": _drop(start, axis), "limit_indices": _drop(limit, axis)}
+    params = {**eqn.params, "start_indices": _drop(start, axis), "limit_indices": _drop(limit, axis)}
     params["strides"] = None if strides is None else _drop(strides, axis)
-    return Unbatched((axis,), {**eqn.params, **params})
+    return Unbatched((axis,), params)
 
 
 @_rule("pad")
@@ -129,7 +129,7 @@ def _pad(eqn: Equation, axis: int) -> Unbatched | None:
     padding = eqn.params["padding_config"]
     if tuple(padding[axis]) != (0, 0, 0):
         return None
-    return Unbatched((axis, None), {**eqn.params, "padding_config": _drop(padding, axis)})  # type: ignore[arg-type]
+    return Unbatched((axis, None), {**eqn.params, "padding_config": _drop(padding, axis)})
 
 
 @_rule("concatenate")
