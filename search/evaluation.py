@@ -32,7 +32,9 @@ class Evaluation:
     The default is the game's own weights of its features; where it has none, playouts, or `td` for mcts with dice.
     """
 
-    evaluation: str = setting("", "features, playouts(games=N), td or none; empty: features with weights, else td or playouts")
+    evaluation: str = setting(
+        "", "features, playouts(games=N), td or none; empty: features with weights, else td or playouts"
+    )
     net: str = setting(
         "", "a run directory, or a file of launch.export, whose value net values positions; none: features"
     )

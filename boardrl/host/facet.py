@@ -342,7 +342,9 @@ def _lower_inputs(game: Any) -> types.ModuleType:
 
     call = sparse_observation.entries(game) or every
     number = jax.eval_shape(call, state, jnp.int32(0))[0].shape[0]
-    function = Function(call, [Argument("row", state), Argument("player", jnp.int32(0))], title=f"inputs of {game.spec.name}")
+    function = Function(
+        call, [Argument("row", state), Argument("player", jnp.int32(0))], title=f"inputs of {game.spec.name}"
+    )
     extra = f"NUM_INPUTS = {number}\nINPUT_WORDS = {number}\n"
     module, _ = lower_module(f"{game.spec.name}_inputs", {"inputs": function}, extra=extra)
     return module

@@ -197,7 +197,9 @@ def of_text(
     name, rest = options.split_call(text or "features")
     if name not in TEXTS:
         hint = did_you_mean(name, TEXTS)
-        raise UserError(f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N), td or none")
+        raise UserError(
+            f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N), td or none"
+        )
     takes = [Option("games", int, games, "random games a position")] if name == "playouts" else []
     given = options.parse(rest, takes, f"evaluation {name!r}")
     if weights and name != "features":

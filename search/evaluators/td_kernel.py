@@ -1,6 +1,6 @@
 """Values learned during the search by TD(λ), for any game (temporal-difference search: Silver, Sutton, Müller 2012).
 
-The value to a player is linear in what it sees, x(s, p) of the game's `observe`, and squashed into the range of returns:
+The value to a player is linear in its observation x(s, p), and squashed into the range of returns:
 
     V_p(s) = least + (most − least) σ(w · x(s, p))
 
@@ -45,7 +45,8 @@ EXPLORE = 0.0  # share of random actions in self-play, for games without dice
 LENGTH = 512  # afterstates of a game that are stored; longer games are learned from in parts
 CERTAIN = 1e3  # logit of the highest return of a finished game, beyond those of all values
 
-# Float32s of the scratch memory, each part from a whole word on: returns, λ-returns, probabilities, inputs, rows, counts, weights.
+# Float32s of the scratch memory: returns, λ-returns, probabilities, inputs, rows, counts, weights. All but the last
+# begin at a whole word.
 TARGETS = NUM_PLAYERS + NUM_PLAYERS % 2
 PROBS = TARGETS + TARGETS
 SEEN = PROBS + NUM_OUTCOMES + NUM_OUTCOMES % 2
