@@ -35,6 +35,7 @@ FOLDERS = {
     "boardrl/tournaments": GLANCE,
     "boardrl/values": GLANCE,
     "games": GLANCE,
+    "games/guests": GLANCE,
     "games/jumper": GLANCE,
     "games/ludo": GLANCE,
     "algorithms": GLANCE,
