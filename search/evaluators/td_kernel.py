@@ -170,7 +170,7 @@ def self_play(start, stream, scratch, work):
             rest = fraction(stream)
             for outcome in range(NUM_OUTCOMES):
                 if probs[outcome] > 0:
-                    chosen = outcome
+                    chosen = np.int64(outcome)
                     rest -= probs[outcome]
                     if rest < 0:
                         break
