@@ -19,7 +19,7 @@ import boardrl
 from boardrl import config, options, trust
 from boardrl.config import setting
 from boardrl.errors import UserError, did_you_mean
-from boardrl.system import interrupt, machine
+from boardrl.system import interrupt, machine, output_pipe
 
 PACKAGES = ("games", "search", "algorithms", "launch")  # that are installed together with boardrl
 
@@ -60,10 +60,11 @@ def run(
     where `argv` is given, as the process is somebody else's then.
     """
     arguments = list(sys.argv if argv is None else argv)
-    code: Any
+    code: Any = 0
     with contextlib.nullcontext() if argv is not None else interrupt.Command() as command:
         try:
-            code = _call(main, settings, more, arguments)
+            with output_pipe.may_close():
+                code = _call(main, settings, more, arguments)
         except SystemExit as stop:
             code = stop.code
         except KeyboardInterrupt:
@@ -117,8 +118,8 @@ def _call(
         return _fail(f"{error}; see --help")
     except UserError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # see `output_pipe`
+        raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
