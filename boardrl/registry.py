@@ -87,6 +87,15 @@ def describe(game: Game[Any]) -> str:
     return game.spec.name + (":" + options.format_options(changed) if changed else "")
 
 
+def portable(game: Game[Any]) -> str | None:
+    """The text by which another process makes the same game; None if it is registered nowhere."""
+    try:
+        text = describe(game)
+        return text if make(text) == game else None
+    except UserError:
+        return None
+
+
 def _shadowed(place: str) -> str | None:
     """The reason of a failed import if a folder without code shadows an installed package."""
     found = sys.modules.get(place.partition(":")[0].partition(".")[0])

@@ -34,6 +34,7 @@ FOLDERS = {
     "boardrl/testing": GLANCE,
     "boardrl/tournaments": GLANCE,
     "boardrl/values": GLANCE,
+    "boardrl/workers": GLANCE,
     "games": GLANCE,
     "games/guests": GLANCE,
     "games/jumper": GLANCE,
@@ -43,7 +44,7 @@ FOLDERS = {
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
     "algorithms/tabular": GLANCE,
-    "search": 18,  # one for each search, seven of them, and what carries them out
+    "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
     "search/evaluators": GLANCE,
     "search/kernel": GLANCE,
