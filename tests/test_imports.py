@@ -43,6 +43,7 @@ FOLDERS = {
     "algorithms/by_search": GLANCE,
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
+    "algorithms/self_play": GLANCE,
     "algorithms/tabular": GLANCE,
     "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
@@ -53,6 +54,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {
@@ -67,6 +69,7 @@ COMMANDS = {
     "export",
     "reproduce",
     "review",
+    "sweep",
 }
 
 

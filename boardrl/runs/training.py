@@ -13,6 +13,8 @@ and optionally
                                            None: the policy plays
     describe(config, game, state)          {name: value} of the learned parameters, for the report
     ON_HOST = True                         `update` runs on the host: it cannot be traced, or calls compiled functions
+    on_host(config, game, opponents)       the same where it depends on the settings
+    remark(config, game, opponents)        one line that the user should know before training, or an empty one
     games_per_update(config)               the number of games per update, if it is fixed: then the last update plays
                                            only the remaining games, and exactly `games` are played
     SCHEDULE                               defaults of the Schedule for this algorithm
@@ -51,6 +53,7 @@ from boardrl.play.players import Player
 from boardrl.play.policy import Policy
 from boardrl.runs import checkpoint, log_rows, plots, report, run_checkpoint
 from boardrl.runs.checkpoint import Damaged
+from boardrl.runs.loggers import Loggers
 from boardrl.runs.progress import Bar, track
 from boardrl.runs.run_directory import Run
 from boardrl.system import interrupt, machine
@@ -168,8 +171,9 @@ def check_size(task: Task, say: Callable[[str], None]) -> None:
     for name, value in {**dataclasses.asdict(task.schedule), **dataclasses.asdict(config)}.items():
         if isinstance(value, int) and abs(value) > MOST_COUNT:
             raise UserError(f"--{name}={value} is out of range: expected at most {MOST_COUNT:,}")
-    if warning := machine.compile_warning(game):
-        say(f"note: {warning}")
+    remark = task.algorithm.remark(config, game, task.opponents) if hasattr(task.algorithm, "remark") else ""
+    for line in filter(None, [machine.compile_warning(game), remark]):
+        say(f"note: {line}")
 
 
 def _smaller(task: Task) -> str:
@@ -179,14 +183,14 @@ def _smaller(task: Task) -> str:
     return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
 
 
-def train(task: Task, run: Run) -> Outcome:
+def train(task: Task, run: Run, loggers: Loggers | None = None) -> Outcome:
     """Trains until `config.games` games have ended, from the newest checkpoint of the run if there is one."""
     with (
         interrupt.keeping(lambda: _kept(run)),
         track("train", task.config.games, "games") as bar,
         Interrupts(bar.say) as interrupts,
     ):
-        session = _Session(task, run, bar, interrupts)
+        session = _Session(task, run, bar, interrupts, loggers or Loggers())
         try:
             session.train()
             strengths = session.evaluate(final=True)
@@ -209,8 +213,8 @@ def _kept(run: Run) -> str:
 class _Session:
     """One session of training, from the start or a checkpoint to the end."""
 
-    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts) -> None:
-        self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
+    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts, loggers: Loggers) -> None:
+        self.task, self.run, self.bar, self.interrupts, self.loggers = task, run, bar, interrupts, loggers
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
         restored = run.restore(first, bar.say, check=self._check_restored, algorithm=self.task.algorithm)
@@ -227,6 +231,7 @@ class _Session:
         self.seconds, self.games_timed = 0.0, 0  # since the last line
         self.next_save = self.next_show = 0.0
         bar.restart(self.games)
+        loggers.begin(run.logs["metrics.jsonl"])
         self.save()
 
     def train(self) -> None:
@@ -287,7 +292,7 @@ class _Session:
         """The state after one more update, and its metrics."""
         task = self.task
         arguments = (task.config, task.game, task.opponents, self.state)
-        if getattr(task.algorithm, "ON_HOST", False):
+        if self._on_host():
             state, metrics = task.algorithm.update(*arguments)
             # A copy, because the next update may reuse this state's memory before the metrics are read.
             return state, {**metrics, "games": jnp.copy(state.games)}
@@ -297,15 +302,25 @@ class _Session:
             machine.require_for(_update, update, *arguments, what=what, remedy=_smaller(task), shardings=places)
         return _update(update, *arguments, shardings=places)
 
+    def _on_host(self) -> bool:
+        task = self.task
+        if hasattr(task.algorithm, "on_host"):
+            return bool(task.algorithm.on_host(task.config, task.game, task.opponents))
+        return getattr(task.algorithm, "ON_HOST", False)
+
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""
         means = {name: math.fsum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
         count = {"updates": self.updates, "games": self.games}
-        self.run.log("metrics.jsonl", {"kind": "train", **count, **means})
+        self._log_metrics({"kind": "train", **count, **means})
         if self.seconds > 0:
             rate = self.games_timed / self.seconds
             self.run.log("speed.jsonl", {**count, "seconds": self.seconds, "games_per_second": rate})
         self.rows, self.seconds, self.games_timed = [], 0.0, 0
+
+    def _log_metrics(self, row: dict[str, Any]) -> None:
+        self.run.log("metrics.jsonl", row)
+        self.loggers.row(row)
 
     def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
         """Plays against each opponent, with a seed derived from the run's seed and the update."""
@@ -317,7 +332,7 @@ class _Session:
             strengths = task.evaluate(player, num_games=num_games, seed=seed, bar=self.bar)
         for strength in strengths:
             count = {"updates": self.updates, "games": self.games}
-            self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
+            self._log_metrics({"kind": "final" if final else "strength", **count, **strength._asdict()})
         self.note = _note(report.latest(self.run))
         if not final:
             self.evaluated = self.games
@@ -363,6 +378,7 @@ class _Session:
         """Refreshes the plot and the report."""
         began = time.monotonic()
         plots.write(self.run, optional.printed(self.task.game))
+        self.loggers.figure("learning_curve", self.run.path / "learning_curve.png", self.games)
         self.write_report(status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)

@@ -6,7 +6,7 @@ import abc
 import collections
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 MOST_HANDLERS = 4  # of a worker, which keeps those that it used last: their compiled code and memory
 
@@ -18,7 +18,9 @@ class Handler(abc.ABC):
     A class at the top level of a module, made by `Class(*arguments)`.
     """
 
-    THREADS: ClassVar[bool] = False  # `run` is mostly compiled code that releases the GIL: on this machine threads do
+    # Who does items on this machine: threads, where `run` is mostly compiled code that releases the GIL; processes; or
+    # the caller's thread alone, where `run` uses all cores by itself.
+    LOCALLY: ClassVar[Literal["threads", "processes", "caller"]] = "processes"
 
     @classmethod
     @abc.abstractmethod
@@ -41,6 +43,20 @@ class Handler(abc.ABC):
     @abc.abstractmethod
     def run(self, item: Any) -> Any:
         """The result of an item, which is data."""
+
+    # Where threads of this process should use objects as they are: the same as data, for the handler of `from_data`.
+
+    @classmethod
+    def shared_to_data(cls, shared: Any) -> Any:
+        return shared
+
+    @classmethod
+    def item_to_data(cls, item: Any, shared: Any) -> Any:
+        return item
+
+    @classmethod
+    def result_from_data(cls, result: Any, shared: Any) -> Any:
+        return result
 
 
 class Job(NamedTuple):
