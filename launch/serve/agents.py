@@ -131,7 +131,12 @@ class Agents:
             folder = pathlib.Path(part) / run_directory.CHECKPOINTS
             if part and folder.is_dir():
                 newest += [str(step) for step in checkpoint.steps(folder)[-1:]]
-        return "\n".join([registry.describe(game), placed, *newest])
+        return "\n".join([_described(game), placed, *newest])
+
+
+@functools.lru_cache(maxsize=256)
+def _described(game: Game[Any]) -> str:
+    return registry.describe(game)
 
 
 def _sampled(game: Game[Any], player: Player, state: Any, rng: np.random.Generator) -> int:

@@ -96,7 +96,7 @@ class Tab:
             traceback.print_exc()
             await self._error(BUG)
 
-    async def _send(self, kind: str, **content: Any) -> None:
+    async def _send(self, kind: str, /, **content: Any) -> None:
         if self._socket.application_state is not WebSocketState.CONNECTED:
             raise WebSocketDisconnect(1006)
         async with self._sending:
