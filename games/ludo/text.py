@@ -139,7 +139,7 @@ def move_text(game: LudoRules, state: State, move: Array) -> str:
         return f"rolls {int(move) + 1}" + ("" if bool(after.movable.any()) else ", nothing to move")
     if int(move) == game.pieces:
         return "passes"
-    start, stop, hits = int(state.pieces[state.turn, move]), int(end.place[move]), int(end.hits[move].sum())
+    start, stop, hits = int(state.pieces[state.turn, move]), int(end.place[int(move)]), int(end.hits[int(move)].sum())
     names = {BASE: "the base", game.board.goal: "the goal"}
     words = f"piece {int(move)} from {names.get(start, start)} to {names.get(stop, stop)}"
     return words + (f", sends {hits} home" if hits else "")
