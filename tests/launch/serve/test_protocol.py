@@ -10,7 +10,7 @@ from browser_tab import connected, opened
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from launch.serve import app, messages, security, tab
+from launch.serve import app, connection, messages, security, tab
 from launch.serve.security import Gate
 from launch.serve.service import Service, Start
 
@@ -161,7 +161,7 @@ def test_too_many_messages_are_refused_and_then_cut_off(client, monkeypatch):
             browser.send("show", step=0)
         with pytest.raises(WebSocketDisconnect) as closed:
             read_all(browser)
-        assert closed.value.code == tab.TOO_FAST
+        assert closed.value.code == connection.TOO_FAST
 
 
 def test_the_page_is_served_and_nothing_else(client):
