@@ -1,7 +1,7 @@
 """A faster first call of Numba: SciPy's linear algebra is imported when compiled code needs it, not before.
 
-Before its first compilation Numba imports `scipy.linalg`, to see whether `np.dot` can be compiled. That is a sixth of the
-start of a command whose compiled code is cached, and our kernels have products of their own
+Before its first compilation Numba imports `scipy.linalg`, to see whether `np.dot` can be compiled. That is a sixth of
+the start of a command whose compiled code is cached, and our kernels have products of their own
 (boardrl.lowering.vectors).
 """
 
