@@ -27,6 +27,7 @@ SEARCHERS = Group("boardrl.searchers", "searcher", "docs/search.md")
 # A package may register, under a game's name, the reason why it does not offer that game: a sentence.
 REFUSED = Group("boardrl.refused_games", "refused game", "docs/guests.md")
 GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
+LOGGERS = Group("boardrl.loggers", "logger", "docs/scaling.md")
 
 
 def names(group: Group = GAMES) -> list[str]:
@@ -85,6 +86,15 @@ def describe(game: Game[Any]) -> str:
         if getattr(game, option.name) != option.default
     }
     return game.spec.name + (":" + options.format_options(changed) if changed else "")
+
+
+def portable(game: Game[Any]) -> str | None:
+    """The text by which another process makes the same game; None if it is registered nowhere."""
+    try:
+        text = describe(game)
+        return text if make(text) == game else None
+    except UserError:
+        return None
 
 
 def _shadowed(place: str) -> str | None:

@@ -34,6 +34,7 @@ FOLDERS = {
     "boardrl/testing": GLANCE,
     "boardrl/tournaments": GLANCE,
     "boardrl/values": GLANCE,
+    "boardrl/workers": GLANCE,
     "games": GLANCE,
     "games/guests": GLANCE,
     "games/jumper": GLANCE,
@@ -42,8 +43,9 @@ FOLDERS = {
     "algorithms/by_search": GLANCE,
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
+    "algorithms/self_play": GLANCE,
     "algorithms/tabular": GLANCE,
-    "search": 18,  # one for each search, seven of them, and what carries them out
+    "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,
     "search/evaluators": GLANCE,
     "search/kernel": GLANCE,
@@ -52,6 +54,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {
@@ -66,6 +69,7 @@ COMMANDS = {
     "export",
     "reproduce",
     "review",
+    "sweep",
 }
 
 
