@@ -12,8 +12,11 @@ from typing import NamedTuple
 from boardrl import host, registry
 from boardrl.host import random_games
 from launch.bench.row import Row, processor_seconds
-from launch.bench.search_suite import PLAIN, node_rate, open_spiel_rate
+from launch.bench.search_suite import PLAIN, open_spiel_rate
 from launch.bench.simulate_suite import our_steps, pgx_steps
+from search import evaluators, searchers
+from search.budget import Budget
+from search.searcher import Searcher
 
 STEPS = 2_000  # of a measurement of compiled random play
 
@@ -44,7 +47,7 @@ def rows(batch: int) -> Sequence[Row]:
     result = []
     for guest in GUESTS:
         name, games = f"pgx_{guest.name}", min(batch, guest.batch)
-        search = _later(lambda g=guest, n=name: node_rate(registry.make(n), "negascout", g.depth, PLAIN))  # type: ignore[misc]
+        search = _later(functools.partial(node_rate, name, guest.depth))
         work = f"{name}, Negascout to depth {guest.depth}"
         if guest.open_spiel:
             peer = _later(functools.partial(open_spiel_rate, guest.open_spiel, guest.depth))
@@ -57,6 +60,22 @@ def rows(batch: int) -> Sequence[Row]:
         compiled = _later(functools.partial(compiled_steps, name))
         result.append(Row(f"{name}, compiled, one game", "steps/s", compiled, f"pgx, {games} games", theirs))
     return result
+
+
+def node_rate(name: str, depth: int) -> Callable[[], float]:
+    """Nodes per second of Negascout from the first position, without evaluation, as the peer's."""
+    game = registry.make(name)
+    facet = host.of(game)
+    options = searchers.find("negascout").options(**PLAIN)
+    search = Searcher(game, "negascout", options, budget=Budget(depth=depth), evaluator=evaluators.none(facet))
+    row = facet.row(game.init())
+
+    def run() -> float:
+        found: list[int] = []
+        seconds = processor_seconds(lambda: found.append(search.search_row(row).nodes))
+        return found[0] / seconds
+
+    return run
 
 
 def compiled_steps(name: str) -> Callable[[], float]:
