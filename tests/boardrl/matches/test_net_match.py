@@ -151,4 +151,4 @@ def test_what_is_not_alike_is_played_in_jax():
     wider = ValueNet(GAME, MLP((9,), 2))
     other = Policy(Greedy(GAME, wider), wider.init(jax.random.key(0)))
     assert net_match.find(GAME, [policies[0], other], CONTROL, num_games=100) is None
-    assert net_match.find(GAME, policies, luck.exact(GAME), num_games=100) is None
+    assert net_match.find(GAME, policies, CONTROL._replace(at_decisions=True), num_games=100) is None
