@@ -184,8 +184,11 @@ def find_windows(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], params: nets.ScaledParams
 ) -> Windows | str:
     """Compiled play, or why lanes are played in JAX."""
-    net = value_net(config, game)
-    return way.find(config.play, params, lambda: windows.make(net, config.utility, params, opponents))
+
+    def make() -> Windows:
+        return windows.make(value_net(config, game), config.utility, params, opponents)
+
+    return way.find(config.play, params, opponents, (config, game), make)
 
 
 def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
