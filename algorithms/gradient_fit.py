@@ -48,7 +48,7 @@ def update(
     return learner.update(config, game, state, find_targets)
 
 
-def find_targets(searcher: Searcher, rng: np.random.Generator) -> list[RegressionTarget]:
+def find_targets(config: Config, searcher: Searcher, rng: np.random.Generator) -> list[RegressionTarget]:
     """The searched value of a random position."""
     row = self_play.random_position(searcher, rng)
     return towards(searcher, row, searcher.search_row(row).value)

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax import Array
 
@@ -21,11 +22,14 @@ from algorithms.learning.afterstates import Choice
 from algorithms.learning.returns import Targets, Window, lambda_returns
 from algorithms.learning.shards import Carried, ShardResult, Sums
 from algorithms.learning.traces import Loss, backward_gradient, no_traces
+from algorithms.self_play import way, windows
+from algorithms.self_play.windows import Windows
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, one_hot
 from boardrl.play import rollout
 from boardrl.play.policy import Greedy, Policy, Utility, afterstate_values, utilities
+from boardrl.system import machine
 from boardrl.values import named_nets, nets, return_scale
 
 ON_HOST = True  # `update` calls compiled functions, some of them at the same time
@@ -59,6 +63,7 @@ class Config:
     separate: bool = setting(False, "a sigmoid for each output, even where returns have a fixed sum")
     utility: Utility = setting("own", "what a move maximises: the actor's value, or its margin over all others' sum")
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
+    play: way.Play = setting("auto", way.HELP)
 
 
 class TrainState(NamedTuple):
@@ -153,8 +158,70 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, then takes one step of the optimizer."""
-    updated: tuple[TrainState, dict[str, Array]] = shards.update(learn, apply, config, game, opponents, state)
+    params = scaled_params(game, state)
+    compiled = find_windows(config, game, opponents, params)
+    if isinstance(compiled, Windows):
+        flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
+        part = functools.partial(learn_compiled, config, game, compiled, flat, state)
+        results = tuple(shards.together(part, config.shards))
+        updated: tuple[TrainState, dict[str, Array]] = apply(config, state, results)
+    else:
+        updated = shards.update(learn, apply, config, game, opponents, state)
     return updated
+
+
+def find_windows(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], params: nets.ScaledParams
+) -> Windows | str:
+    """Compiled play, or why lanes are played in JAX."""
+    net = value_net(config, game)
+    return way.find(config.play, params, lambda: windows.make(net, config.utility, params, opponents))
+
+
+def learn_compiled(
+    config: Config, game: Game[Any], compiled: Windows, params: np.ndarray, state: TrainState, shard: int
+) -> ShardResult:
+    """`learn` in a shard whose window compiled code plays.
+
+    Args:
+      params: of the net and the opponents, as compiled code takes them.
+    """
+    plan = windows.plan_of(
+        windows.seed_of(state.key),
+        num_turns=config.window,
+        epsilon=config.epsilon,
+        opening=config.opening,
+        thin=config.thin,
+        every_slot=config.view == "backward",
+    )
+    size = config.lanes // config.shards
+    part = windows.part_of(state.lanes, state.pending, shard * size, (shard + 1) * size)
+    seated = (config.lanes, game.spec.num_players, len(compiled.lineup.layouts) - 1, config.rotate_opponents)
+    threads = max(machine.num_cores() // config.shards, 1)
+    played = compiled.play(part, windows.seating(*seated)[part.numbers], params, plan, threads=threads)
+    known = (state.params, state.seen, state.traces)
+    sums, seen, traces = _learn_from_compiled(config, game, *known, played.window, played.rolls, plan.place, shard)
+    return ShardResult(Carried(played.lanes, played.pending, traces), seen, sums)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def _learn_from_compiled(
+    config: Config,
+    game: Game[Any],
+    params: Any,
+    seen: return_scale.Range,
+    traces: Any,
+    window: Window,
+    rolls: Array,
+    place: Array,
+    shard: Array,
+) -> tuple[Sums, return_scale.Range, Any]:
+    """`learn_from` a window of one shard, and the range of returns with it."""
+    scaled = nets.ScaledParams(params, return_scale.scale_of(game.spec, seen))
+    mine = shards.shard_of(traces, shard, config.shards)
+    learned = learn_from(config, value_net(config, game), scaled, window, mine, place)
+    seen = return_scale.widened(seen, window.trail.returns, window.trail.ended)
+    return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
@@ -170,29 +237,49 @@ def learn(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state:
         num_turns=config.window,
         opening=config.opening,
     )
+    place = jax.random.randint(keys[-1], (), 0, config.thin)
+    learned = learn_from(config, net, params, played.window, traces, place)
     trail = played.window.trail
-    # From here on all returns are those of the declared range, of which the net's outputs are shares.
-    window = played.window._replace(trail=trail.in_net_units(params.scale))
-    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    learned_from = afterstates.thinned(window, targets, keys[-1], thin=config.thin)
-    gradient, (total, squared, known) = jax.grad(loss, argnums=2, has_aux=True)(
-        config, net, state.params, *learned_from
-    )
-    if config.view == "backward":
-        gradient, traces = backward_gradient(net, state.params, window, traces, loss=config.loss, decay=config.decay)
     return ShardResult(
-        carried=Carried(played.lanes, afterstates.still_open(window, targets), traces),
+        carried=Carried(played.lanes, afterstates.still_open(played.window, learned.targets), learned.traces),
         seen=return_scale.widened(state.seen, trail.returns, trail.ended),
-        sums=Sums(
-            gradient=gradient,
-            loss=total,
-            squared_error=params.scale.factor**2 * squared,
-            known=known,
-            games=trail.ended.sum(dtype=jnp.int32),
-            decisions=trail.decided[1:].sum(dtype=jnp.int32),
-            rolls=played.rolls,
-        ),
+        sums=learned.sums._replace(rolls=played.rolls),
     )
+
+
+class Learned(NamedTuple):
+    """What follows from a window."""
+
+    sums: Sums
+    targets: Targets  # [T + 1, B]
+    traces: Any
+
+
+def learn_from(
+    config: Config, net: nets.ValueNet, params: nets.ScaledParams, window: Window, traces: Any, place: Array
+) -> Learned:
+    """Sums the gradient over a window, in one of every `thin` slots from `place` on.
+
+    The window has the inputs of all slots, or only of those.
+    """
+    trail = window.trail
+    # From here on all returns are those of the declared range, of which the net's outputs are shares.
+    window = window._replace(trail=trail.in_net_units(params.scale))
+    targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
+    learned_from = afterstates.thinned(window, targets, place, thin=config.thin)
+    gradient, (total, squared, known) = jax.grad(loss, argnums=2, has_aux=True)(config, net, params.net, *learned_from)
+    if config.view == "backward":
+        gradient, traces = backward_gradient(net, params.net, window, traces, loss=config.loss, decay=config.decay)
+    sums = Sums(
+        gradient=gradient,
+        loss=total,
+        squared_error=params.scale.factor**2 * squared,
+        known=known,
+        games=trail.ended.sum(dtype=jnp.int32),
+        decisions=trail.decided[1:].sum(dtype=jnp.int32),
+        rolls=jnp.int32(0),
+    )
+    return Learned(sums, targets, traces)
 
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
@@ -232,6 +319,7 @@ def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     return Policy(Greedy(game, value, config.utility), scaled_params(game, state))
 
 
+@functools.partial(jax.jit, static_argnames="game")
 def scaled_params(game: Game[Any], state: TrainState) -> nets.ScaledParams:
     """The net's parameters, and the range of returns that its outputs are shares of."""
     return nets.ScaledParams(state.params, return_scale.scale_of(game.spec, state.seen))

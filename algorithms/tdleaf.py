@@ -61,16 +61,17 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a batch of games, then takes one gradient step towards their regression targets."""
-
-    def find_targets(searcher: Searcher, rng: np.random.Generator) -> list[RegressionTarget]:
-        one = self_play.play(searcher, rng, opening=config.opening, epsilon=config.epsilon)
-        if config.method == "tdleaf":
-            return leaf_targets(one, config.decay)
-        if config.method == "rootstrap":
-            return [target for d in one.decisions for target in towards(searcher, d.row, d.value)]
-        return [target for d in one.decisions for target in tree_targets(searcher, d.row, config.depth)]
-
     return learner.update(config, game, state, find_targets)
+
+
+def find_targets(config: Config, searcher: Searcher, rng: np.random.Generator) -> list[RegressionTarget]:
+    """The targets of one game of self-play."""
+    one = self_play.play(searcher, rng, opening=config.opening, epsilon=config.epsilon)
+    if config.method == "tdleaf":
+        return leaf_targets(one, config.decay)
+    if config.method == "rootstrap":
+        return [target for d in one.decisions for target in towards(searcher, d.row, d.value)]
+    return [target for d in one.decisions for target in tree_targets(searcher, d.row, config.depth)]
 
 
 def leaf_targets(one: SelfPlayGame, decay: float) -> list[RegressionTarget]:

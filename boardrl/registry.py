@@ -24,6 +24,8 @@ class Group(NamedTuple):
 GAMES = Group("boardrl.games", "game", "docs/adding_a_game.md")
 ALGORITHMS = Group("boardrl.algorithms", "algorithm", "CONTRIBUTING.md")
 SEARCHERS = Group("boardrl.searchers", "searcher", "docs/search.md")
+# A package may register, under a game's name, the reason why it does not offer that game: a sentence.
+REFUSED = Group("boardrl.refused_games", "refused game", "docs/guests.md")
 GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
 
 
@@ -36,6 +38,8 @@ def load(name: str, group: Group = GAMES) -> Any:
     """Loads the object registered under a name: a game's or genome's class, an algorithm's module, a searcher."""
     points = {point.value: point for point in entry_points.of(group.name) if point.name == name}
     noun = group.noun
+    if not points and group is GAMES and name.replace("-", "_") in names(REFUSED):
+        raise UserError(f"the game {name!r} is not offered: {load(name.replace('-', '_'), REFUSED)}")
     if not points:
         known = ", ".join(names(group)) or "none; run pip install -e . again"
         raise UserError(f"unknown {noun} {name!r}{did_you_mean(name, names(group))}; known {noun}s: {known}")
@@ -81,6 +85,15 @@ def describe(game: Game[Any]) -> str:
         if getattr(game, option.name) != option.default
     }
     return game.spec.name + (":" + options.format_options(changed) if changed else "")
+
+
+def portable(game: Game[Any]) -> str | None:
+    """The text by which another process makes the same game; None if it is registered nowhere."""
+    try:
+        text = describe(game)
+        return text if make(text) == game else None
+    except UserError:
+        return None
 
 
 def _shadowed(place: str) -> str | None:

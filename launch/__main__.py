@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from boardrl.errors import did_you_mean
+from boardrl.system import output_pipe
 
 # In the order in which a newcomer meets them.
 COMMANDS = (
@@ -39,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Runs a subcommand as `python -m launch.<name>` would, and exits; without one, lists them all."""
     _, *arguments = sys.argv if argv is None else argv
     if not arguments or arguments[0] in HELP:
-        print(overview())
+        with output_pipe.may_close():
+            print(overview())
         sys.exit(0 if arguments else 2)
     name, *rest = arguments
     if name not in COMMANDS:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, NoReturn
 from absl import flags
 
 import boardrl
-from boardrl import config, options, trust
+from boardrl import config, options, trust, workers
 from boardrl.config import setting
 from boardrl.errors import UserError, did_you_mean
-from boardrl.system import interrupt, machine
+from boardrl.system import interrupt, machine, output_pipe
 
 PACKAGES = ("games", "search", "algorithms", "launch")  # that are installed together with boardrl
 
@@ -60,10 +60,11 @@ def run(
     where `argv` is given, as the process is somebody else's then.
     """
     arguments = list(sys.argv if argv is None else argv)
-    code: Any
+    code: Any = 0
     with contextlib.nullcontext() if argv is not None else interrupt.Command() as command:
         try:
-            code = _call(main, settings, more, arguments)
+            with output_pipe.may_close():
+                code = _call(main, settings, more, arguments)
         except SystemExit as stop:
             code = stop.code
         except KeyboardInterrupt:
@@ -108,7 +109,7 @@ def _call(
         chosen: list[Any] = [config.from_flags(section.config, values) for section in sections]
         _check_seed(chosen)
         _use_compile_cache()
-        with trust.granted(config.from_flags(Common, values).trust):
+        with trust.granted(config.from_flags(Common, values).trust), _workers(chosen):
             main(*chosen)
     except flags.UnrecognizedFlagError as error:
         hint = did_you_mean(error.flagname, values, prefix="--")
@@ -117,8 +118,8 @@ def _call(
         return _fail(f"{error}; see --help")
     except UserError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # see `output_pipe`
+        raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -153,6 +154,17 @@ def _check_seed(chosen: Sequence[Any]) -> None:
     for seed in (part.seed for part in chosen if hasattr(part, "seed")):
         if not 0 <= seed < 2**32:
             raise UserError(f"--seed={seed} is out of range: expected 0 to {2**32 - 1}")
+
+
+def _workers(chosen: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
+    """Within the block the workers that were asked for are in use, in commands that have them.
+
+    A training within a command, as in launch.reproduce, uses those of the command.
+    """
+    for part in chosen:
+        if hasattr(part, "workers") and not workers.in_use():
+            return workers.opened(part.workers, game=getattr(part, "game", ""))
+    return contextlib.nullcontext()
 
 
 def _fail(sentence: str) -> int:

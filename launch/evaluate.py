@@ -43,6 +43,7 @@ from boardrl.play.players import Player
 from boardrl.runs import progress
 from boardrl.runs.saved_results import Kept
 from boardrl.system import atomic_files, interrupt
+from boardrl.workers import text_form
 from launch import cli
 from launch.console import named_players, output
 
@@ -74,7 +75,8 @@ class Settings:
     json: str = setting("", "a file for the same numbers as JSON")
     overwrite: bool = setting(False, "replace that file if it exists")
     resume: str = setting("", "a file that keeps the games as they finish; one that exists is gone on with")
-    processes: int | None = setting(None, "for players that only run on the host; none: as many as there are cores")
+    processes: int | None = setting(None, "the same as --workers=local:N, for matches with players on the host")
+    workers: str = setting("local", text_form.HELP)
 
 
 def main(settings: Settings) -> None:

@@ -20,6 +20,7 @@ import rich.table
 from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
+from boardrl.workers import text_form
 from launch import cli
 from launch.console import output
 from launch.papers import (
@@ -51,6 +52,7 @@ class Config:
     games: int = setting(0, "games of a row or of a training; 0: as many as the item needs")
     quick: bool = setting(False, "few games, for a first look at everything; the numbers are not to be quoted")
     seed: int = setting(0, "same seed, same numbers")
+    workers: str = setting("local", text_form.HELP)
     json: str = setting("", "file for the numbers; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
 

@@ -37,6 +37,7 @@ from boardrl.runs import run_directory as runs
 from boardrl.runs.saved_results import Kept
 from boardrl.system import atomic_files, interrupt
 from boardrl.tournaments import tournament
+from boardrl.workers import text_form
 from launch import cli
 from launch.console import named_players, output
 
@@ -60,7 +61,8 @@ class Settings:
     resume: str = setting("", "directory of a tournament to go on with; its settings need not be given again")
     json: str = setting("", "a file for the numbers, besides that in the directory")
     overwrite: bool = setting(False, "replace that file if it exists")
-    processes: int | None = setting(None, "for players that only run on the host; none: as many as there are cores")
+    processes: int | None = setting(None, "the same as --workers=local:N, for matches with players on the host")
+    workers: str = setting("local", text_form.HELP)
 
     def __post_init__(self) -> None:
         if self.processes is not None and self.processes < 1:

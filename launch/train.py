@@ -35,6 +35,7 @@ from boardrl.runs import run_directory as runs
 from boardrl.runs.progress import Bar
 from boardrl.runs.training import Schedule, Strength
 from boardrl.system.interrupt import EXIT_CODE
+from boardrl.workers import text_form
 from launch import cli
 from launch.console import named_players
 
@@ -56,6 +57,7 @@ class TrainConfig:
     resume: str = setting(
         "", "run directory to go on with; of its settings only --games (upwards) and those on checkpoints may change"
     )
+    workers: str = setting("local", text_form.HELP)
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed < 2**32:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import itertools
 import math
 from collections.abc import Callable, Hashable
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,19 +13,20 @@ import numpy as np
 from jax import Array
 
 from algorithms.by_search import targets
-from algorithms.by_search.targets import RegressionTarget
+from algorithms.by_search.targets import RegressionTarget, TargetArrays
 from algorithms.learning import optimizers, schedules, settings
-from boardrl import optional
+from boardrl import host, optional, registry, workers
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play.policy import Greedy, Policy
 from boardrl.values import linear, nets
 from boardrl.values.linear import Linear
+from boardrl.workers import addresses
+from boardrl.workers.job import Handler
 from search import evaluators, searchers
 from search.budget import Budget
 from search.player import SearchPlayer
-from search.pool import Pool
 from search.searcher import Searcher
 
 FEATURES_RATE, NET_RATE = 1.0, 0.003  # learning rates: few weights of shares of a board, or many of a net
@@ -114,32 +113,25 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
 
 
 def update(
-    config: Config,
-    game: Game[Any],
-    state: TrainState,
-    find_targets: Callable[[Searcher, np.random.Generator], list[RegressionTarget]],
+    config: Config, game: Game[Any], state: TrainState, find_targets: FindTargets
 ) -> tuple[TrainState, dict[str, Array]]:
     """Finds the regression targets of a batch of games with fixed parameters, then takes one gradient step on them."""
-    pool = _pool(config, game)
     params, key, first = jax.device_get((state.params, state.key, state.games))
-    pool.load(params)
-
-    def one(searcher: Searcher, number: int) -> list[RegressionTarget]:
-        return find_targets(searcher, np.random.default_rng([*key.tolist(), number]))
-
     numbers = schedules.game_numbers(int(first), config.batch, config.games)
-    wanted = list(itertools.chain.from_iterable(pool.map(one, numbers)))
+    shared = {"params": jax.tree.leaves(params), "key": key.tolist()}
+    job = workers.Job(TargetGames, (find_targets, config, cast(Hashable, game)), numbers, shared)
+    wanted = [TargetArrays(*found) for found in workers.active().map(job)]
     value = value_of(config, game)
     rate = config.learning_rate or (FEATURES_RATE if isinstance(value, Linear) else NET_RATE)
     if config.anneal_learning_rate:
         rate *= max(1 - int(first) / config.games, 0.0)
-    batch = targets.batch_of(pool.searchers[0].facet, wanted)
+    batch = targets.batch_of(host.of(game), wanted)
     new_params, optimizer_state, metrics = targets.step(
         value, config.optimizer, state.params, state.optimizer_state, batch, jnp.float32(rate)
     )
     average = targets.mean_with(state.average, new_params, jnp.float32(num_averaged(config, int(first))))
     after = TrainState(new_params, average, optimizer_state, state.key, state.games + len(numbers), state.updates + 1)
-    return after, {**metrics, "targets": jnp.float32(len(wanted))}
+    return after, {**metrics, "targets": jnp.float32(sum(len(found.seat) for found in wanted))}
 
 
 def games_per_update(config: Config) -> int:
@@ -168,20 +160,50 @@ def search_player(config: Config, game: Game[Any], params: Any) -> SearchPlayer:
     return SearchPlayer(searcher(config, game, evaluators.learned(game, value_of(config, game), params)))
 
 
-def _pool(config: Config, game: Game[Any]) -> Pool:
-    """Searchers, made once for all settings that they do not depend on."""
-    names = ("searcher", "depth", "kilobytes", "evaluator", "features", "hidden", "activation")
-    return _pool_of(Config(**{name: getattr(config, name) for name in names}), cast(Hashable, game))
-
-
-@functools.lru_cache(maxsize=4)
-def _pool_of(config: Config, game: Any) -> Pool:
-    value = value_of(config, game)
-    evaluator = evaluators.learned(game, value, jax.device_get(value.init(jax.random.key(0))))
-    return Pool(lambda: searcher(config, game, evaluator))
-
-
 def searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator) -> Searcher:
     """A searcher of these settings."""
     budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
     return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator)
+
+
+FindTargets = Callable[[Any, Searcher, np.random.Generator], list[RegressionTarget]]  # of a config
+
+
+class TargetGames(Handler):
+    """Finds the regression targets of games by their number, with a searcher of its own.
+
+    What is random in a game follows from the run's key and the game's number.
+    """
+
+    THREADS = True  # searches are compiled
+
+    def __init__(self, find_targets: FindTargets, config: Config, game: Game[Any]) -> None:
+        self.find_targets, self.config = find_targets, config
+        value = value_of(config, game)
+        blank = jax.device_get(value.init(jax.random.key(0)))
+        self.structure, self.key = jax.tree.structure(blank), [0]
+        self.searcher = searcher(config, game, evaluators.learned(game, value, blank))
+
+    @classmethod
+    def to_data(cls, find_targets: FindTargets, config: Config, game: Game[Any]) -> dict[str, Any] | None:
+        if (text := registry.portable(game)) is None:
+            return None
+        return {"game": text, "find": addresses.of(find_targets), "config": addresses.settings_to_data(config)}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        config = addresses.settings_from_data(data["config"])
+        return cls(addresses.find(data["find"]), config, registry.make(data["game"]))
+
+    @classmethod
+    def name(cls, item: int) -> str:
+        return f"training game {item}"
+
+    def load(self, shared: dict[str, Any]) -> None:
+        self.key = shared["key"]
+        self.searcher.evaluator.load(jax.tree.unflatten(self.structure, shared["params"]))
+
+    def run(self, item: int) -> TargetArrays:
+        self.searcher.reset()
+        found = self.find_targets(self.config, self.searcher, np.random.default_rng([*self.key, item]))
+        return targets.arrays_of(self.searcher.facet, found)

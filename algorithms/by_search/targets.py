@@ -31,6 +31,17 @@ class RegressionTarget(NamedTuple):
     target: float  # what it should be
 
 
+class TargetArrays(NamedTuple):
+    """N regression targets and their L leaves, as they travel from workers."""
+
+    seat: np.ndarray  # [N] int32
+    value: np.ndarray  # [N] float32
+    target: np.ndarray  # [N] float32
+    num_leaves: np.ndarray  # [N] int32
+    rows: np.ndarray  # [L, W]: the leaves
+    share: np.ndarray  # [L] float32
+
+
 class Batch(NamedTuple):
     """N regression targets and their L leaves, both padded."""
 
@@ -56,34 +67,51 @@ def towards(searcher: Searcher, row: np.ndarray, value: np.ndarray) -> list[Regr
     ]
 
 
-def batch_of(facet: host.Facet, wanted: Sequence[RegressionTarget]) -> Batch:
+def arrays_of(facet: host.Facet, wanted: Sequence[RegressionTarget]) -> TargetArrays:
     """Regression targets as arrays."""
-    owners = [number for number, one in enumerate(wanted) for _ in one.leaves]
     found = [leaf for one in wanted for leaf in one.leaves]
-    length, count = _padded(len(found)), _padded(len(wanted))
+    rows = facet.rows(len(found))
+    for place, leaf in enumerate(found):
+        rows[place] = leaf.row
+    return TargetArrays(
+        np.array([one.seat for one in wanted], np.int32),
+        np.array([one.value for one in wanted], np.float32),
+        np.array([one.target for one in wanted], np.float32),
+        np.array([len(one.leaves) for one in wanted], np.int32),
+        rows,
+        np.array([leaf.share for leaf in found], np.float32),
+    )
+
+
+def batch_of(facet: host.Facet, wanted: Sequence[TargetArrays]) -> Batch:
+    """All regression targets, padded."""
+    seats, values, aims, num_leaves, leaves, shares = (np.concatenate(parts) for parts in zip(*wanted, strict=True))
+    owners = np.repeat(np.arange(len(seats), dtype=np.int32), num_leaves)
+    length, count = _padded(len(leaves)), _padded(len(seats))
     rows = facet.rows(length)
     facet.init(rows[0])
     rows[:] = rows[0]  # padding is a valid state
+    rows[: len(leaves)] = leaves
     work, returns = facet.work(), np.zeros(facet.game.spec.num_players, np.float32)
     seat, share, over, result = (np.zeros(length, kind) for kind in (np.int32, np.float32, np.bool_, np.float32))
-    for place, (leaf, owner) in enumerate(zip(found, owners, strict=True)):
-        rows[place], seat[place], share[place] = leaf.row, wanted[owner].seat, leaf.share
-        over[place] = facet.actor(leaf.row, work) == TERMINAL
+    seat[: len(leaves)], share[: len(leaves)] = seats[owners], shares
+    for place in range(len(leaves)):
+        over[place] = facet.actor(rows[place], work) == TERMINAL
         if over[place]:
-            facet.returns(leaf.row, returns, work)
+            facet.returns(rows[place], returns, work)
             result[place] = returns[seat[place]]
     numbers = np.zeros((2, count), np.float32)
-    numbers[:, : len(wanted)] = [[one.target for one in wanted], [one.value for one in wanted]]
+    numbers[:, : len(seats)] = aims, values
     arrays: dict[str, Any] = {
         "states": facet.state(rows),
         "seat": seat,
         "share": share,
-        "owner": np.pad(np.array(owners, np.int32), (0, length - len(owners))),
+        "owner": np.pad(owners, (0, length - len(owners))),
         "result": result,
         "over": over,
         "target": numbers[0],
         "value": numbers[1],
-        "counts": np.arange(count) < len(wanted),
+        "counts": np.arange(count) < len(seats),
     }
     return Batch(**arrays)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from algorithms.genomes.match_slots import MATCH_WORDS, act, considered, decide, rival, settle
-from algorithms.tabular.dice import drawn, mix, uniform
+from boardrl.host.dice import drawn, mix, uniform
 from boardrl.host.masks import is_set, next_set, num_set, pick
 from boardrl.host.slots import (
     MASK_WORDS,

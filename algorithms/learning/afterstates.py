@@ -69,13 +69,35 @@ def play_window(
       seat_of: [B, P] int32, see algorithms.learning.seats.
       opening: how many steps each game begins with in which the learner is told that the game opens.
     """
-    game, num_lanes = net.game, lanes.steps.shape[0]
+    uniforms = draw_uniforms(key, num_turns, lanes.steps.shape[0])
+    return play_drawn(net, params, choose, opponents, lanes, pending, seat_of, uniforms, opening=opening)
+
+
+def draw_uniforms(key: Array, num_turns: int, num_lanes: int) -> Array:
+    """[T, 3 + ROLLS, B] numbers in [0, 1): whether to explore, the choice, the viewer, then the rolls of each turn."""
+    shape = (3 + experience.ROLLS, num_lanes)
+    return jax.vmap(lambda key_turn: jax.random.uniform(key_turn, shape))(jax.random.split(key, num_turns))
+
+
+def play_drawn(
+    net: nets.ValueNet,
+    params: nets.ScaledParams,
+    choose: Choose,
+    opponents: Sequence[Policy],
+    lanes: rollout.Lanes,
+    pending: Pending,
+    seat_of: Array,
+    uniforms: Array,
+    *,
+    opening: int = 0,
+) -> PlayedWindow:
+    """`play_window` with the random numbers of `draw_uniforms`."""
+    game = net.game
 
     def decide(state: Any, due: Array, opens: Array, seat_of: Array, uniform: Array) -> rollout.Decided:
         return _decide(net, params, choose, opponents, state, due, opens, seat_of, uniform)
 
-    def play_turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, tuple[Window, Array]]:
-        uniform = jax.random.uniform(key_turn, (3 + experience.ROLLS, num_lanes))
+    def play_turn(lanes: rollout.Lanes, uniform: Array) -> tuple[rollout.Lanes, tuple[Window, Array]]:
 
         def decide_all(lanes: rollout.Lanes, due: Array) -> rollout.Decided:
             return jax.vmap(decide, (0, 0, 0, 0, 1))(lanes.state, due, lanes.steps < opening, seat_of, uniform[:3])
@@ -85,7 +107,7 @@ def play_window(
         rolls = sum((rolled.sum(dtype=jnp.int32) for rolled in turn.rolled), jnp.int32(0))
         return turn.lanes, (slot, rolls)
 
-    lanes, (slots, rolls) = jax.lax.scan(play_turn, lanes, jax.random.split(key, num_turns))
+    lanes, (slots, rolls) = jax.lax.scan(play_turn, lanes, uniforms)
     window = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), _pending_slot(game, pending), slots)
     return PlayedWindow(lanes, window, rolls.sum())
 
@@ -141,14 +163,17 @@ def still_open(window: Window, targets: Targets) -> Pending:
     )
 
 
-def thinned(window: Window, targets: Targets, key: Array, *, thin: int) -> tuple[Window, Targets]:
-    """One of every `thin` successive slots, the same in all lanes; the last slot of all is never known."""
-    if thin == 1:
-        return window, targets
-    place = jax.random.randint(key, (), 0, thin)
+def thinned(window: Window, targets: Targets, place: Array, *, thin: int) -> tuple[Window, Targets]:
+    """One of every `thin` successive slots from `place` on, the same in all lanes; the last of all is never known.
+
+    Inputs may be those of the chosen slots already.
+    """
+    num_slots = window.viewer.shape[0]
 
     def take(leaf: Array) -> Array:
         groups = leaf[:-1].reshape(-1, thin, *leaf.shape[1:])
         return jax.lax.dynamic_index_in_dim(groups, place, axis=1, keepdims=False)
 
-    return jax.tree.map(take, (window, targets))
+    inputs = jax.tree.map(lambda leaf: take(leaf) if leaf.shape[0] == num_slots else leaf, window.inputs)
+    viewer, trail, targets = jax.tree.map(take, (window.viewer, window.trail, targets))
+    return Window(inputs, viewer, trail), targets

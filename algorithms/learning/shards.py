@@ -79,13 +79,17 @@ def together(work: Callable[[int], Result], count: int) -> list[Result]:
     def finished(shard: int) -> Result:
         return jax.block_until_ready(work(shard))
 
-    return list(_threads(count).map(finished, range(count)))
+    return [finished(0)] if count == 1 else list(_threads(count).map(finished, range(count)))
 
 
 def shard_of(batch: Result, shard: Any, count: int) -> Result:
     """One of `count` equal shards of every leaf's first axis."""
-    size = jax.tree.leaves(batch)[0].shape[0] // count
-    return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, shard * size, size), batch)
+
+    def cut(leaf: Array) -> Array:
+        size = leaf.shape[0] // count
+        return jax.lax.dynamic_slice_in_dim(leaf, shard * size, size)
+
+    return jax.tree.map(cut, batch)
 
 
 def joined(shards: Sequence[Result]) -> Result:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from algorithms.tabular.dice import drawn, mix, uniform
 from algorithms.tabular.hash_table import FREE, find
 from algorithms.tabular.slots import (
     KEY_WORDS,
@@ -25,6 +24,7 @@ from algorithms.tabular.slots import (
     rival,
     settle,
 )
+from boardrl.host.dice import drawn, mix, uniform
 from boardrl.host.masks import next_set, pick
 from boardrl.host.slots import (
     MASK_WORDS,

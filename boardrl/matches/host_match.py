@@ -1,23 +1,18 @@
-"""Matches with host players: one game at a time in each of several processes."""
+"""Matches with host players: one game at a time by each of several workers (boardrl.workers)."""
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
-import json
-import multiprocessing.connection
-import sys
-import traceback
-from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from boardrl import registry, trust
+from boardrl import registry, workers
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
 from boardrl.matches import duplicate, luck
@@ -28,12 +23,9 @@ from boardrl.play import players as players_
 from boardrl.play import rollout
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy, distinct
-from boardrl.system import machine
-from boardrl.system.worker import Worker
+from boardrl.workers.job import Handler
 
 HOST = -1  # in place of a policy's index: a host player
-WORKER_BYTES = 200 << 20  # memory of a worker process, before it has loaded any player
-MOST_DEATHS = 3  # worker processes that may die while playing one game before the match gives up
 AHEAD = 64  # most steps in one call of compiled code
 
 
@@ -65,11 +57,12 @@ def play(
     if not left or record.decided():
         return
     task = Task(game, tuple(players), seed, opening, num_shared, control, moves=recorder is not None)
-    portable = all(player.text for player in players) and _is_registered(game) and (not control or bool(control.text))
-    processes = min(len(left), processes or machine.num_cores()) if portable else 1
-    results = _play_here(task, left) if processes == 1 else _play_elsewhere(task, left, processes)
-    with contextlib.closing(results):  # ends the processes at once if the match is interrupted
-        for index, result, moves in results:
+    items = [{"index": index, "seating": row.tolist()} for index, row in left]
+    pool = workers.Local(processes, keep=False) if processes else workers.active()
+    results = pool.run(workers.Job(Games, (task,), items))
+    with contextlib.closing(results):  # ends what is under way at once if the match is interrupted
+        for _, (index, outcome, moves) in results:
+            result = Result(*outcome)
             record.finish(index, result)
             if recorder is not None:
                 recorder.finish(index, record.seating[index], result.returns, result.cut, moves)
@@ -117,19 +110,41 @@ class Finished(NamedTuple):
     moves: list[list[int]]  # [actor, move] of each step, where they are asked for
 
 
-def _is_registered(game: Game[Any]) -> bool:
-    try:
-        return registry.make(registry.describe(game)) == game
-    except UserError:
-        return False
+class Games(Handler):
+    """Plays games of a match by their index. Much of a game is Python, so that processes play, not threads."""
 
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.lineup = [players_.remake(player, task.game) if player.text else player for player in task.players]
+        self.policies = Policies(self.lineup)
 
-def _play_here(task: Task, left: Sequence[tuple[int, np.ndarray]]) -> Generator[Finished]:
-    lineup = [players_.remake(player, task.game) if player.text else player for player in task.players]
-    with jax.default_device(jax.devices("cpu")[0]):  # as in the other processes
-        policies = Policies(lineup)
-        for index, row in left:
-            yield task.play(index, [lineup[number] for number in row], policies)
+    @classmethod
+    def to_data(cls, task: Task) -> dict[str, Any] | None:
+        """None if the game or a player has no text, by which another process could make it."""
+        texts, game = [player.text for player in task.players], registry.portable(task.game)
+        if not all(texts) or game is None or (task.control and not task.control.text):
+            return None
+        return {
+            "game": game,
+            "players": texts,
+            "control": task.control.text if task.control else "",
+            **{name: getattr(task, name) for name in ("seed", "opening", "num_shared", "moves")},
+        }
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        game = registry.make(data["game"])
+        control = luck.make(data["control"], game) if data["control"] else None
+        made = {"players": tuple(players_.make_all(data["players"], game)), "control": control}
+        return cls(Task(**{**data, **made, "game": game}))
+
+    @classmethod
+    def name(cls, item: dict[str, Any]) -> str:
+        return f"game {item['index']} of the match"
+
+    def run(self, item: dict[str, Any]) -> Finished:
+        """(the game's index, the fields of its Result, its moves where they are asked for)."""
+        return self.task.play(item["index"], [self.lineup[number] for number in item["seating"]], self.policies)
 
 
 # --- one game ---------------------------------------------------------------------------------------------------------
@@ -350,101 +365,3 @@ def _advance(
         empty = jax.tree.map(lambda leaf: jnp.zeros((AHEAD, *leaf.shape), leaf.dtype), one)
     taken = jnp.zeros(uniform.shape[0], jnp.int32)
     return jax.lax.while_loop(goes_on, step, (now, taken, empty))
-
-
-# --- other processes --------------------------------------------------------------------------------------------------
-
-
-def _play_elsewhere(task: Task, left: Sequence[tuple[int, np.ndarray]], processes: int) -> Generator[Finished]:
-    """Hands out one game at a time to each process; if a process dies, a new one replays its game."""
-    machine.require(processes * WORKER_BYTES, f"a match in {processes:,} processes", "give fewer processes")
-    told = {
-        "game": registry.describe(task.game),
-        "players": [player.text for player in task.players],
-        "seed": task.seed,
-        "opening": task.opening,
-        "num_shared": task.num_shared,
-        "control": task.control.text if task.control else "",
-        "moves": task.moves,
-        "trusted": trust.is_granted(),
-        "compile_cache": jax.config.jax_compilation_cache_dir,  # type: ignore[attr-defined]
-    }
-    waiting = [{"index": index, "seating": row.tolist()} for index, row in left][::-1]
-    busy: dict[Any, tuple[Worker, dict[str, Any]]] = {}  # by connection: the worker and its game
-    deaths: collections.Counter[int] = collections.Counter()  # by game
-    with contextlib.ExitStack() as workers:
-
-        def start() -> Worker:
-            worker = Worker(f"{__name__}:work")
-            workers.callback(worker.close)
-            worker.send(told)
-            return worker
-
-        def hand_out(worker: Worker) -> None:
-            busy[worker.connection] = (worker, waiting[-1])
-            worker.send(waiting.pop())
-
-        for _ in range(processes):
-            hand_out(start())
-        while busy:
-            for connection in multiprocessing.connection.wait(list(busy)):
-                worker, asked = busy.pop(connection)
-                try:
-                    answer = worker.receive()
-                except EOFError:
-                    _report_death(worker, asked["index"], deaths)
-                    waiting.append(asked)
-                    hand_out(start())
-                    continue
-                if "mistake" in answer:
-                    raise UserError(answer["mistake"])
-                if waiting:
-                    hand_out(worker)
-                yield Finished(answer["number"], Result(*answer["result"]), answer["moves"])
-
-
-def _report_death(worker: Worker, index: int, deaths: collections.Counter[int]) -> None:
-    """Warns that a game will be replayed, or raises UserError after MOST_DEATHS deaths."""
-    deaths[index] += 1
-    how = worker.how_it_ended()
-    if deaths[index] >= MOST_DEATHS:
-        raise UserError(
-            f"game {index} of the match was abandoned: {MOST_DEATHS} processes in a row died while playing it, and "
-            f"the last one {how}; see their output above, or use --processes=1 to play in the command's own process"
-        )
-    print(f"warning: a process of the match {how}; replaying game {index}", file=sys.stderr)
-
-
-def work(connection: Any) -> None:
-    """Main function of a worker process: plays games by their index until the parent closes the connection."""
-    told = json.loads(connection.recv_bytes())
-    jax.config.update("jax_platforms", "cpu")  # many processes cannot share one accelerator
-    jax.config.update("jax_compilation_cache_dir", told["compile_cache"])
-
-    def send(message: Any) -> None:
-        sys.stdout.flush()  # keeps the players' output if this process is killed
-        with contextlib.suppress(OSError):  # the parent is gone
-            connection.send_bytes(json.dumps(message).encode())
-
-    try:
-        game = registry.make(told["game"])
-        with trust.granted(told["trusted"]):
-            lineup = players_.make_all(told["players"], game)
-            control = luck.make(told["control"], game) if told["control"] else None
-        task = Task(game, tuple(lineup), told["seed"], told["opening"], told["num_shared"], control, told["moves"])
-        policies = Policies(lineup)
-        while asked := _next_game(connection):
-            done = task.play(asked["index"], [lineup[number] for number in asked["seating"]], policies)
-            send(done._asdict())
-    except UserError as error:
-        send({"mistake": str(error)})
-    except Exception as error:
-        traceback.print_exc()
-        send({"mistake": f"a process of the match failed: {type(error).__name__}: {error}; its traceback is above"})
-
-
-def _next_game(connection: Any) -> dict[str, Any] | None:
-    try:
-        return json.loads(connection.recv_bytes())
-    except (EOFError, OSError):  # the parent is done, or gone
-        return None

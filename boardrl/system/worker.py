@@ -52,7 +52,7 @@ _running: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 class Worker:
-    """A process that calls a function with its end of a connection; messages are JSON, never pickles.
+    """A process that calls a function with its end of a connection; messages are JSON or bytes, never pickles.
 
     On Linux it also ends with the thread that started it.
 
@@ -80,15 +80,26 @@ class Worker:
 
     def send(self, message: Any) -> None:
         """Sends a JSON value; does nothing if the worker has died, which `receive` will report."""
+        self.send_bytes(json.dumps(message).encode())
+
+    def send_bytes(self, message: bytes | bytearray) -> None:
+        """Sends a message that is no JSON."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self.connection.send_bytes(json.dumps(message).encode())
+            self.connection.send_bytes(message)
 
     def receive(self) -> Any:
-        """Waits for a message; raises EOFError if the worker has died, even in the middle of one."""
+        """Waits for a JSON value; raises EOFError if the worker has died, even in the middle of one."""
+        return json.loads(self.receive_bytes())
+
+    def receive_bytes(self) -> bytes:
+        """Waits for a message; raises EOFError like `receive`."""
         try:
-            return json.loads(self.connection.recv_bytes())
+            return self.connection.recv_bytes()
         except OSError as error:
             raise EOFError from error
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def how_it_ended(self) -> str:
         """How a dead worker ended: 'was killed by SIGKILL', 'ended with exit code 3'."""

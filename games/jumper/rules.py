@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 
 from boardrl.errors import UserError
-from boardrl.game import CHANCE, TERMINAL, Spec, one_hot, select
+from boardrl.game import CHANCE, TERMINAL, Spec, either, one_hot, select, some
 
 EMPTY, WHITE, BLACK, DEAD = 0, 1, 2, 3
 NO_CHAIN = -1
@@ -29,12 +29,12 @@ class State(NamedTuple):
     @property
     def empty(self) -> Array:
         """[size²] bool."""
-        return ~(self.white | self.black | self.dead)
+        return ~either(self.held, self.dead)
 
     @property
     def held(self) -> Array:
         """[size²] bool: the pieces of both players."""
-        return self.white | self.black
+        return either(self.white, self.black)
 
     @property
     def board(self) -> Array:
@@ -116,7 +116,7 @@ class Rules:
 
     def actor(self, state: State) -> Array:
         seat = jnp.where(self._dealing(state), CHANCE, state.turn)
-        return jnp.where(state.empty.any(), seat, TERMINAL).astype(jnp.int32)
+        return jnp.where(some(state.empty), seat, TERMINAL).astype(jnp.int32)
 
     def legal(self, state: State) -> Array:
         return self._moves(state) & ~self._dealing(state)
@@ -129,7 +129,7 @@ class Rules:
 
     def step(self, state: State, move: Array) -> State:
         after = self._play(state, move, chains=~self._dealing(state))
-        return select(state.empty.any(), after, state)
+        return select(some(state.empty), after, state)
 
     def act(self, state: State, action: Array) -> State:
         """`step` at a decision."""
@@ -151,7 +151,7 @@ class Rules:
         taken = jumped & jnp.where(white_moves, state.black, state.white)
         # The hop leaves what lies around its landing as it was, but for the way back, where its start is not empty.
         # So the board before will do, which XLA has at hand: the one after would be computed anew for each shift.
-        goes_on = chains & hops & (landed & self.can_hop(state)).any()
+        goes_on = chains & hops & some(landed & self.can_hop(state))
         return State(
             white=(state.white & ~taken) | (landed & white_moves),
             black=(state.black & ~taken) | (landed & ~white_moves),
@@ -162,7 +162,7 @@ class Rules:
 
     def returns(self, state: State) -> Array:
         lead = state.white.sum(dtype=jnp.int32) - state.black.sum(dtype=jnp.int32)
-        won = jnp.sign(jnp.where(state.empty.any(), 0, lead)).astype(jnp.float32)
+        won = jnp.sign(jnp.where(some(state.empty), 0, lead)).astype(jnp.float32)
         return jnp.stack([won, -won])
 
     def observe(self, state: State, player: Array) -> Array:
@@ -203,10 +203,13 @@ class Rules:
 
     def _hops(self, state: State) -> list[Array]:
         """[size²] bool for each direction: whether a piece is next to the cell and the cell behind it is empty."""
-        held, empty, hops = state.held, state.empty, []
+        margin = self.size + 1  # padded once: a pad for each direction would take as long as the rest
+        held, empty = jnp.pad(state.held, margin), jnp.pad(state.empty, 2 * margin)
+        hops = []
         for direction, inside in enumerate(lands_inside(self.size)):
-            step = self._offset(direction)
-            hops.append(shifted(held, step) & shifted(empty, 2 * step) & jnp.asarray(inside))
+            start = margin + self._offset(direction)
+            beside, behind = held[start : start + self.num_cells], empty[2 * start : 2 * start + self.num_cells]
+            hops.append(beside & behind & jnp.asarray(inside))
         return hops
 
     def _offset(self, direction: int) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ from algorithms import gradient_fit, tdleaf
 from algorithms.by_search import learner, self_play, targets
 from algorithms.by_search.self_play import Decision, SelfPlayGame
 from algorithms.by_search.targets import RegressionTarget
-from boardrl import host, registry
+from boardrl import host, registry, workers
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.runs import run_directory, training
@@ -24,7 +24,6 @@ from boardrl.values.linear import Linear
 from search import evaluators, searchers
 from search.analysis.principal_variation import Leaf
 from search.budget import Budget
-from search.pool import Pool
 from search.searcher import Searcher
 
 JUMPER = registry.make("jumper:size=3")
@@ -35,6 +34,10 @@ def decision(seat: int, value: float, *, explored: bool = False, leaves: Any = (
     """One whose value is that number to the seat, and the opposite to the other."""
     values = np.array([value, -value] if seat == 0 else [-value, value])
     return Decision(seat, np.zeros(1, np.uint64), values, leaves, explored)
+
+
+def batch_of(wanted: list[RegressionTarget]) -> targets.Batch:
+    return targets.batch_of(host.of(JUMPER), [targets.arrays_of(host.of(JUMPER), wanted)])
 
 
 # --- targets ----------------------------------------------------------------------------------------------------------
@@ -77,7 +80,7 @@ def test_a_step_of_linear_weights_by_hand() -> None:
     """Δw = α mean δ (1 − V²) f(leaf); a leaf where the game is over has no gradient."""
     weights = jnp.array([0.5, -0.25, 1.0, 0.125], jnp.float32)
     wanted = [RegressionTarget(1, [leaf(OPEN)], 0.0, 0.8), RegressionTarget(0, [leaf(FULL)], 1.0, -1.0)]
-    batch = targets.batch_of(host.of(JUMPER), wanted)
+    batch = batch_of(wanted)
     after, _, metrics = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(0.1))
     # Black has one piece to two, none safe to two, and can be jumped along three axes; three of nine cells are full.
     features = np.array([-1 / 9, -2 / 9, 3 / 36, 3 / 9])
@@ -90,7 +93,7 @@ def test_a_step_of_linear_weights_by_hand() -> None:
 def test_leaves_share_a_value_and_its_gradient() -> None:
     weights = jnp.array([2.0, 1.0, 0.0, 0.0], jnp.float32)
     shared = [Leaf(leaf(OPEN).row, 0.25), Leaf(leaf("3\nW W -\n- B -\n- - W\nB").row, 0.75)]
-    both = targets.batch_of(host.of(JUMPER), [RegressionTarget(0, shared, 0.0, 1.0)])
+    both = batch_of([RegressionTarget(0, shared, 0.0, 1.0)])
     total, _ = targets.loss(Linear(JUMPER), weights, both)
     states = [JUMPER.from_text(text) for text in (OPEN, "3\nW W -\n- B -\n- - W\nB")]
     values = [float(Linear(JUMPER)(weights, state, jnp.int32(0))[0]) for state in states]
@@ -102,7 +105,7 @@ def test_gradients_are_those_of_finite_differences(kind: Any) -> None:
     value = learner.value_of(dataclasses.replace(SMALL, evaluator=kind, hidden=(5,)), JUMPER)
     params = jax.tree.map(lambda leaf: leaf + 0.3, value.init(jax.random.key(1)))
     wanted = [RegressionTarget(seat, [leaf(OPEN)], 0.0, target) for seat, target in ((0, 0.9), (1, -0.3))]
-    batch = targets.batch_of(host.of(JUMPER), wanted)
+    batch = batch_of(wanted)
     call = jax.jit(lambda params: targets.loss(value, params, batch)[0])
     gradient = jax.grad(call)(params)
     leaves, tree = jax.tree.flatten(params)
@@ -189,7 +192,7 @@ def test_who_wins_is_valued_higher_and_who_loses_lower() -> None:
         [decision(0, 0.0, leaves=rows), decision(1, 0.0, leaves=rows)],
         np.array([1.0, -1.0], np.float32),
     )
-    batch = targets.batch_of(host.of(JUMPER), tdleaf.leaf_targets(played, 0.7))
+    batch = batch_of(tdleaf.leaf_targets(played, 0.7))
     weights = jnp.zeros(4, jnp.float32)
     after, _, _ = targets.step(Linear(JUMPER), "sgd", weights, (), batch, jnp.float32(1.0))
     values = Linear(JUMPER)(after, JUMPER.from_text(OPEN), jnp.int32(0))
@@ -253,17 +256,13 @@ def test_a_net_learns_by_search_too() -> None:
 
 
 def test_threads_change_nothing() -> None:
-    facet = host.of(JUMPER)
-    evaluator = evaluators.linear(facet, (5.0, 3.0, -2.0, 0.3))
-    make = functools.partial(Searcher, JUMPER, "negascout", budget=Budget(depth=2, kilobytes=256))
-    played = []
-    for workers in (1, 3):
-        pool = Pool(lambda: make(evaluator=evaluator), workers=workers)
-        played.append(
-            pool.map(lambda s, n: self_play.play(s, np.random.default_rng(n), opening=3, epsilon=0.1), range(12))
-        )
-    for one, other in zip(*played, strict=True):
-        assert [d.value.tolist() for d in one.decisions] == [d.value.tolist() for d in other.decisions]
+    config = dataclasses.replace(SMALL, games=12, batch=12, epsilon=0.1)
+    after = []
+    for count in (1, 3):
+        with workers.using(workers.Local(count)):
+            state = tdleaf.init(config, JUMPER, jax.random.key(1))
+            after.append(tdleaf.update(config, JUMPER, (), state))
+    chex.assert_trees_all_equal(*after)
 
 
 def test_gradient_fit_moves_a_position_towards_its_searched_value() -> None:

@@ -100,7 +100,7 @@ def test_an_option_is_no_near_miss():
     assert near_misses(WithOption()) == ()
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", [name for name in registry.names() if not name.startswith("pgx_")])
 def test_our_games_have_no_near_misses(name):
     assert near_misses(registry.make(name)) == ()
 

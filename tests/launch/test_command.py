@@ -1,5 +1,7 @@
 """The console command `boardrl`, and packages that are not boardrl's own."""
 
+import contextlib
+import dataclasses
 import os
 import pathlib
 import subprocess
@@ -8,6 +10,13 @@ import sys
 import pytest
 
 from launch import __main__ as command
+from launch import cli
+
+
+@dataclasses.dataclass(frozen=True)
+class Nothing:
+    """No flags."""
+
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -34,6 +43,37 @@ def test_an_unknown_command_is_one_sentence(capsys):
     assert (code, out) == (2, "")
     assert err.startswith("error: unknown command 'trian' (did you mean 'train'?); expected one of train, evaluate,")
     assert err.count("\n") == 1
+
+
+@contextlib.contextmanager
+def closed_pipe():
+    """Standard output that nobody reads any more; in the end it is flushed, as by Python when it exits."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe, contextlib.redirect_stdout(pipe):
+        yield
+        pipe.flush()
+
+
+def test_a_closed_pipe_ends_the_list_of_commands_without_a_word():
+    with closed_pipe(), pytest.raises(SystemExit) as stop:
+        command.main(["boardrl", "--help"])
+    assert stop.value.code == 0
+
+
+@pytest.mark.parametrize("lines", [1, 10_000])
+def test_a_closed_pipe_ends_a_command_without_a_word(lines):
+    """Whether what it prints stays in the buffer or not; if not, nothing is done after that."""
+    done = []
+
+    def main(settings):
+        for number in range(lines):
+            print("line", number)
+        done.append(settings)
+
+    with closed_pipe(), pytest.raises(SystemExit) as stop:
+        cli.run(main, Nothing, argv=["command"])
+    assert (stop.value.code, len(done)) == (0, lines == 1)
 
 
 def python(*arguments, cwd):

@@ -16,7 +16,7 @@ from boardrl.values import weight_file
 from games.ludo import Ludo, best
 from launch.console import named_players
 
-GAMES = [registry.make(name) for name in registry.names()]
+GAMES = [registry.make(name) for name in registry.names() if not name.startswith("pgx_")]  # guests bring no players
 FILES = [(game, name) for game in GAMES for name in getattr(game, "weight_files", {})]
 
 

@@ -19,6 +19,14 @@ PATIENCE = 300.0
 BOTS = pathlib.Path(__file__).parents[1] / "support"
 
 
+@pytest.fixture(autouse=True)
+def _sigint_is_not_ignored():
+    """A shell's background jobs ignore SIGINT, and so would all commands started here; a handler is not inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Command:
     """A command in a session of its own, so that nothing but the signal reaches it."""
 

@@ -190,6 +190,18 @@ def _select(writer: Writer, eqn: Equation, which: Value, *given: Value) -> list[
 
     def compute() -> Words:
         no, yes = (_words_in(emit, x, size) for x in forms)
-        return [f"(({m} & {b}) | (~{m} & {a}))" for m, a, b in zip(mask.words(emit), no, yes, strict=True)]
+        parts = zip(mask.words(emit), no, yes, full(size), strict=True)
+        return [_blended(m, a, b, literal(one)) for m, a, b, one in parts]
 
     return [computed(writer, eqn, compute, (which, *cases))]
+
+
+def _blended(mask: str, no: str, yes: str, ones: str) -> str:
+    """A word with the bits of `yes` where the mask is set and those of `no` elsewhere."""
+    if yes == ones:
+        return f"({mask} | {no})"
+    if no == literal(0):
+        return f"({mask} & {yes})"
+    if yes == literal(0):
+        return f"(~{mask} & {no})"
+    return f"(({mask} & {yes}) | (~{mask} & {no}))"

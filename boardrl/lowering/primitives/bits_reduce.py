@@ -28,16 +28,24 @@ from boardrl.lowering.writer import RULES, Writer, word_rule
 
 @word_rule("reduce_or", "reduce_and", "reduce_max", "reduce_min")
 def _reduce(writer: Writer, eqn: Equation, x: Value) -> list[Value] | None:
-    if x.dtype != BOOL or not in_words(x) or x.size > MOST_MOVED:
+    axes, out, emit = tuple(eqn.params["axes"]), eqn.outs[0], writer.emit
+    form: Bits
+    if x.dtype == BOOL and in_words(x):
+        form = bits_of(emit, x)
+    elif (
+        x.dtype != BOOL and isinstance(x.packed, Bits) and size_of(out.shape) == 1
+    ):  # of booleans that were converted to numbers
+        form = x.packed
+    else:
         return None
-    axes, out = tuple(eqn.params["axes"]), eqn.outs[0]
-    emit, form = writer.emit, bits_of(writer.emit, x)
+    if x.size > MOST_MOVED:
+        return None
     ors = eqn.name in ("reduce_or", "reduce_max")
     if size_of(out.shape) == 1:
         if x.size > MOST_WORDS * BITS:
             return None
 
-        def read(emit: Emitter, point: Point) -> str:
+        def test(emit: Emitter) -> str:
             masks_of = form.where_it_lies(emit)
             if masks_of is None:
                 masks_of = list(zip(form.words(emit), full(form.size), full(form.size), strict=True))
@@ -50,7 +58,10 @@ def _reduce(writer: Writer, eqn: Equation, x: Value) -> list[Value] | None:
             ]
             return f"({' & '.join(tests)})" if len(tests) > 1 else tests[0]
 
-        return [Value(out.shape, BOOL, read, cost=2)]
+        def read(emit: Emitter, point: Point) -> str:
+            return test(emit) if out.dtype == BOOL else f"{SHORT[str(out.dtype)]}{test(emit)}"
+
+        return [Value(out.shape, out.dtype, read, cost=2)]
     if not fits(size_of(out.shape)):
         return None
     if ors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from boolean_programs import differences
 
+from boardrl.game import either, some
 from boardrl.host import masks
 from boardrl.lowering import Layout, bits, lower
 
@@ -114,3 +116,25 @@ def test_a_product_of_conditions_reads_a_bit_where_words_are_not_needed() -> Non
     flags = np.random.default_rng(1).random(70) < 0.7
     want = flags & np.roll(flags, 1)
     assert [bool(function(flags, np.int32(k))) for k in range(70)] == want.tolist()
+
+
+def test_some_and_either_are_word_logic() -> None:
+    """The forms that XLA is fast at become the same words as `any` and `|`."""
+
+    def forms(x: Any, y: Any) -> tuple[Any, ...]:
+        return some(x), x.astype(jnp.int32).min(), either(x, y), jnp.where(x, y, False), jnp.where(x, False, y)
+
+    rng = np.random.default_rng(2)
+    sizes = (5, 5, 64, 64, 130, 130)
+    function = lower(lambda *planes: [forms(*planes[k : k + 2]) for k in (0, 2, 4)], *(np.ones(n, bool) for n in sizes))
+    for density in (0.0, 0.01, 0.5, 1.0):
+        planes = [rng.random(n) < density for n in sizes]
+        for got, x, y in zip(function(*planes), planes[::2], planes[1::2], strict=True):
+            any_set, least, union, both, second_only = got
+            assert bool(any_set) == x.any()
+            assert least == x.all()
+            for result, want in ((union, x | y), (both, x & y), (second_only, y & ~x)):
+                np.testing.assert_array_equal(result, want)
+    source = inspect.getsource(function.function.py_func)
+    assert "| (~" not in source
+    assert "reduce_max u8[]" in source

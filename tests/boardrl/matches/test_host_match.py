@@ -16,6 +16,7 @@ from boardrl.game import CHANCE, TERMINAL
 from boardrl.matches import arena, host_match
 from boardrl.play.players import Bot, Player, make, make_lineup
 from boardrl.play.policy import Policy, Uniform
+from boardrl.workers import local
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
@@ -125,24 +126,24 @@ def test_the_game_of_a_process_that_dies_is_played_again(tmp_path, capfd):
     lineup = make_lineup(f"arena_bots:Mortal(marker={marker}),random", game)
     match = arena.match(game, lineup, num_games=6, seed=7, processes=2)
     err = capfd.readouterr().err
-    assert re.fullmatch(r"warning: a process of the match was killed by SIGKILL; replaying game [01]\n", err)
+    assert re.fullmatch(r"warning: a worker process was killed by SIGKILL; doing game [01] of the match again\n", err)
     assert marker.exists()
     assert match == arena.match(game, lineup, num_games=6, seed=7, processes=1)
 
 
 def test_a_game_that_no_process_survives_is_given_up(monkeypatch, capfd):
-    monkeypatch.setattr(host_match, "MOST_DEATHS", 2)
+    monkeypatch.setattr(local, "MOST_DEATHS", 2)
     game = TicTacToe()
     with pytest.raises(
         UserError, match=r"^game [01] of the match was abandoned: 2 processes .* ended with exit code 3; "
     ):
         arena.match(game, make_lineup("arena_bots:Dying,random", game), num_games=2, seed=0, processes=2)
-    assert capfd.readouterr().err.count("replaying game") >= 1
+    assert capfd.readouterr().err.count("of the match again") >= 1
 
 
 def test_an_error_in_another_process_is_one_sentence_below_its_traceback(capfd):
     game = TicTacToe()
-    with pytest.raises(UserError, match=r"^a process of the match failed: RuntimeError: a bug of the user's; its trac"):
+    with pytest.raises(UserError, match=r"^a worker failed: RuntimeError: a bug of the user's; its trac"):
         arena.match(game, make_lineup("arena_bots:Failing,random", game), num_games=2, seed=0, processes=2)
     assert "in choose" in capfd.readouterr().err
 
