@@ -1,20 +1,23 @@
 """Runs inside GNU Backgammon's own Python and answers requests by pipes; nothing of boardrl is imported.
 
 A request is one line of JSON, `{"do": "best" or "all", "board": [theirs, mine], "dice": [6, 4], "plies": 0}`, each side
-25 numbers in its own view; the answer is a line of JSON too. Standard output belongs to the program, which prints to it.
+25 numbers in its own view; the answer is a line of JSON too. Standard output is the program's, which prints to it.
 """
+
+from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 import gnubg  # only exists inside the program
 
 
-def command(text):
+def command(text: str) -> None:
     gnubg.command(text)
 
 
-def set_up():
+def set_up() -> None:
     for text in (
         "set automatic game off",
         "set automatic roll off",
@@ -33,7 +36,7 @@ def set_up():
         command(text)
 
 
-def best(board, plies):
+def best(board: Any, plies: int) -> list[int]:
     """The best move without the cube: pairs of points from and to, the bar being 25 and off 0."""
     cube = dict(gnubg.cubeinfo(1, -1, 1, 0, (0, 0), 0, 0))
     cube["jacoby"] = 0
@@ -41,25 +44,25 @@ def best(board, plies):
     return list(gnubg.findbestmove(board, gnubg.calcgammonprice(cube), context))
 
 
-def every():
+def every() -> list[Any]:
     """All moves, which lead to different positions, as pairs of points each."""
     hint = gnubg.hint(10000)
     return [gnubg.parsemove(one["move"]) for one in hint["hint"]] if hint else []
 
 
-def answer(request):
+def answer(request: dict[str, Any]) -> dict[str, Any]:
     board = tuple(tuple(side) for side in request["board"])
     high, low = request["dice"]
     command("set turn 1")  # a board is set as the player on roll sees it
     if request["do"] == "all":
         command("set board " + gnubg.positionid(board))
-        command("set dice %d %d" % (high, low))
+        command(f"set dice {high} {low}")
         return {"position": gnubg.positionid(), "moves": every()}
-    command("set dice %d %d" % (high, low))
+    command(f"set dice {high} {low}")
     return {"move": best(board, request["plies"])}
 
 
-def main():
+def main() -> None:
     requests = os.fdopen(int(os.environ["BOARDRL_GNUBG_IN"]), "r")
     answers = os.fdopen(int(os.environ["BOARDRL_GNUBG_OUT"]), "w")
     set_up()

@@ -151,11 +151,10 @@ def _sides(state: State) -> tuple[Array, Array]:
 
 def moved(own: Array, other: Array, place: Array, die: Array) -> tuple[Array, Array]:
     """Both sides' checkers after one of the mover's has moved, in which it may hit one."""
-    target = place - die
-    reached = one_hot(target.astype(jnp.int32), PLACES)
+    reached = one_hot(place - die.astype(jnp.int32), PLACES)
     facing = jnp.concatenate([reached[:POINTS][::-1], jnp.zeros(1, bool)])
     hit = facing & (other == 1)
-    own = own - one_hot(place.astype(jnp.int32), PLACES).astype(jnp.int8) + reached.astype(jnp.int8)
+    own = own - one_hot(place, PLACES).astype(jnp.int8) + reached.astype(jnp.int8)
     on_bar = jnp.arange(PLACES) == BAR
     return own, jnp.where(hit, 0, other + (on_bar & hit.any()).astype(jnp.int8)).astype(jnp.int8)
 

@@ -82,7 +82,7 @@ def from_text(game: Rules, text: str) -> State:
     doing = match[3] or "rolls"
     left = len(dice) or next(code for code, word in DOING.items() if word == doing)
     checkers = np.array([mine, theirs] if seat == 0 else [theirs, mine], np.int8)
-    high, low = (dice + [0, 0])[:2]
+    high, low = [*dice, 0, 0][:2]
     state = State(jnp.asarray(checkers), *(jnp.int8(number) for number in (seat, high, low, left)))
     if dice and not bool(game.legal(state).any()):
         raise UserError(f"bad position {text!r}: no checker can move, so that the turn would have passed")

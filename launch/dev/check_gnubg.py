@@ -102,8 +102,8 @@ def reached(mine: Any, theirs: Any, outcome: int) -> set[Sides]:
 def rolled(mine: Any, theirs: Any, outcome: int) -> Any:
     """The state after a roll of seat 0, by compiled rules."""
     facet = host.of(registry.make(GAME))
-    none = np.int8(0)
-    row, after = facet.row(State(np.array([mine, theirs], np.int8), none, none, none, np.int8(ROLL))), facet.rows()
+    leaves: list[Any] = [np.array([mine, theirs], np.int8), *(np.int8(number) for number in (0, 0, 0, ROLL))]
+    row, after = facet.row(State(*leaves)), facet.rows()
     facet.step(row, outcome, after, facet.work())
     return facet.state(after)
 
