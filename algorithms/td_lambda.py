@@ -163,16 +163,24 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, then takes one step of the optimizer."""
+    if isinstance(find_windows(config, game, opponents, scaled_params(game, state)), str):
+        return shards.update(learn, apply, init, config, game, opponents, state)
+    updated: tuple[TrainState, dict[str, Array]] = apply(
+        config, state, shards.spread(play_compiled, init, config, game, opponents, state)
+    )
+    return updated
+
+
+def play_compiled(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
+) -> ShardResult:
+    """`learn` in a shard whose window compiled code plays."""
     params = scaled_params(game, state)
     compiled = find_windows(config, game, opponents, params)
-    if isinstance(compiled, Windows):
-        flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
-        part = functools.partial(learn_compiled, config, game, compiled, flat, state)
-        results = tuple(shards.together(part, config.shards))
-        updated: tuple[TrainState, dict[str, Array]] = apply(config, state, results)
-    else:
-        updated = shards.update(learn, apply, config, game, opponents, state)
-    return updated
+    if isinstance(compiled, str):
+        raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
+    flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
+    return learn_compiled(config, game, compiled, flat, state, shard)
 
 
 def find_windows(
@@ -190,7 +198,7 @@ def find_windows(
 def learn_compiled(
     config: Config, game: Game[Any], compiled: Windows, params: np.ndarray, state: TrainState, shard: int
 ) -> ShardResult:
-    """`learn` in a shard whose window compiled code plays.
+    """Learns in a shard by the window that compiled code plays.
 
     Args:
       params: of the net and the opponents, as compiled code takes them.

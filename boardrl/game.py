@@ -88,6 +88,8 @@ class Game(Protocol[State]):
         num_symmetries  how many there are
         move_text       f(state, move) -> str, an action or an outcome in words, for replays and for humans to choose by
         draw, show      f(state) -> boardrl.drawing.Drawing, and f(state) -> rich.text.Text for a terminal
+        clicks          f(state, action) -> names of the cells and pieces of the picture to click to choose an action
+        routes          f(state, move) -> {piece: points of the picture that it passes}, for a page that moves it
     """
 
     @property

@@ -200,6 +200,16 @@ class HasDraw(Protocol):
         """A picture of a position."""
 
 
+class HasClicks(Protocol):
+    def clicks(self, state: Any, action: int) -> Sequence[str]:
+        """Names of the cells and pieces of the picture to click, in this order, to choose a legal action."""
+
+
+class HasRoutes(Protocol):
+    def routes(self, state: Any, move: int) -> Mapping[str, Sequence[tuple[float, float]]]:
+        """By name, the points of the picture that pieces pass on their way in a step, the last one included."""
+
+
 class HasShow(Protocol):
     def show(self, state: Any) -> rich.text.Text:
         """A position in colour, for a terminal."""
@@ -230,7 +240,7 @@ GROUPS: Mapping[str, tuple[type, ...]] = {
         HasSymmetric,
         HasNumSymmetries,
     ),
-    "text and pictures": (HasToText, HasFromText, HasMoveText, HasTurnToText, HasDraw, HasShow),
+    "text and pictures": (HasToText, HasFromText, HasMoveText, HasTurnToText, HasDraw, HasClicks, HasRoutes, HasShow),
 }
 
 
@@ -361,6 +371,14 @@ def turn_to_text(game: Game[State]) -> Callable[[State, Sequence[int]], str] | N
 
 def draw(game: Game[State]) -> Callable[[State], Drawing] | None:
     return game.draw if offers(game, HasDraw) else None
+
+
+def clicks(game: Game[State]) -> Callable[[State, int], Sequence[str]] | None:
+    return game.clicks if offers(game, HasClicks) else None
+
+
+def routes(game: Game[State]) -> Callable[[State, int], Mapping[str, Sequence[tuple[float, float]]]] | None:
+    return game.routes if offers(game, HasRoutes) else None
 
 
 def show(game: Game[State]) -> Callable[[State], rich.text.Text] | None:

@@ -27,6 +27,7 @@ SEARCHERS = Group("boardrl.searchers", "searcher", "docs/search.md")
 # A package may register, under a game's name, the reason why it does not offer that game: a sentence.
 REFUSED = Group("boardrl.refused_games", "refused game", "docs/guests.md")
 GENOMES = Group("boardrl.genomes", "genome", "docs/evolving.md")
+LOGGERS = Group("boardrl.loggers", "logger", "docs/scaling.md")
 
 
 def names(group: Group = GAMES) -> list[str]:

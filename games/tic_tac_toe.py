@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from boardrl.drawing import Circle, Drawing, Part, Polygon, Rect, Shape
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Deterministic, Spec, one_hot, select
 
@@ -16,6 +17,8 @@ MARKS = ".XO"  # empty, seat 0, seat 1
 SQUARE = np.arange(9).reshape(3, 3)
 # [8, 9]: the cell that each cell of the mirrored board shows, for each symmetry; the first is the identity.
 SYMMETRIES = np.stack([np.rot90(flip, turns).ravel() for flip in (SQUARE, SQUARE.T) for turns in range(4)])
+
+STROKE = ((-0.34, -0.24), (-0.24, -0.34), (0.34, 0.24), (0.24, 0.34))  # of a cross
 
 
 class State(NamedTuple):
@@ -107,6 +110,22 @@ class TicTacToe(Deterministic):
             raise UserError(f"bad position {text!r}: only one seat can have three in a row")
         return of_board(board, jnp.int32(int(turn)), jnp.int32(won.index(True) if any(won) else -1))
 
+    def draw(self, state: State) -> Drawing:
+        """Nine cells, a cross of blue and rings of orange."""
+        squares = [(Rect(cell % 3, cell // 3, 1, 1, "#fffdf8", "#8a8577"),) for cell in range(9)]
+        cells = [Part("cell", f"c{cell}", square, _name(cell)) for cell, square in enumerate(squares)]
+        pieces: list[Shape] = []
+        for cell, mark in enumerate(state.board.tolist()):
+            x, y = cell % 3 + 0.5, cell // 3 + 0.5
+            if mark == 1:
+                pieces += [Polygon(tuple((x + s * dx, y + dy) for dx, dy in STROKE), "#0b5a94") for s in (1, -1)]
+            elif mark == 2:
+                pieces += [Circle(x, y, 0.32, "#c8501a"), Circle(x, y, 0.2, "#fffdf8")]
+        return Drawing(3, 3, cells, pieces)
+
+    def clicks(self, state: State, action: int) -> list[str]:
+        return [f"c{action}"]
+
     def _over(self, state: State) -> Array:
         return (state.winner >= 0) | (state.crosses | state.noughts).all()
 
@@ -122,3 +141,7 @@ def num_lines(mine: Array) -> Array:
     square = mine.reshape(3, 3)
     diagonals = jnp.stack([mine[0:9:4].all(), mine[2:7:2].all()])
     return jnp.concatenate([square.all(0), square.all(1), diagonals]).sum()
+
+
+def _name(cell: int) -> str:
+    return f"row {cell // 3 + 1}, column {cell % 3 + 1}"

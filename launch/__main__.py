@@ -21,9 +21,11 @@ from boardrl.system import output_pipe
 # In the order in which a newcomer meets them.
 COMMANDS = (
     "train",
+    "sweep",
     "evaluate",
     "tournament",
     "play",
+    "serve",
     "analyse",
     "review",
     "solve",

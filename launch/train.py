@@ -30,7 +30,7 @@ from boardrl.game import Game
 from boardrl.matches import arena, luck
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy
-from boardrl.runs import report, training
+from boardrl.runs import loggers, report, training
 from boardrl.runs import run_directory as runs
 from boardrl.runs.progress import Bar
 from boardrl.runs.training import Schedule, Strength
@@ -58,6 +58,7 @@ class TrainConfig:
         "", "run directory to go on with; of its settings only --games (upwards) and those on checkpoints may change"
     )
     workers: str = setting("local", text_form.HELP)
+    log: str = setting("", f"loggers besides metrics.jsonl; known: {', '.join(registry.names(registry.LOGGERS))}")
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed < 2**32:
@@ -118,6 +119,7 @@ def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
     if settings.resume:
         check_unchanged(pathlib.Path(settings.resume), algorithm, asked)
     algorithm.check(learning, game)
+    loggers.check(settings.log)
     task = training.Task(
         algorithm,
         learning,
@@ -130,9 +132,9 @@ def train(settings: TrainConfig, schedule: Schedule, learning: Any) -> None:
         settings.seed,
     )
     training.check_size(task, lambda line: print(line, file=sys.stderr))
-    with open_run(settings, game, asked) as run:
+    with open_run(settings, game, asked) as run, loggers.opened(settings.log, run.path) as metrics:
         print(f"{settings.algo} on {asked['game']} in {run.path}", file=sys.stderr)
-        outcome = training.train(task, run)
+        outcome = training.train(task, run, metrics)
         resume, *others = report.commands(run, game)
         if outcome.interrupted:
             print(f"stopped after {int(outcome.state.games):,} games; to go on: {resume}")

@@ -55,6 +55,7 @@ FOLDERS = {
     "launch/console": GLANCE,
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
+    "launch/serve": GLANCE,
     "launch/papers": 17,  # one for each paper or study
 }
 COMMANDS = {
@@ -69,6 +70,7 @@ COMMANDS = {
     "export",
     "reproduce",
     "review",
+    "sweep",
 }
 
 

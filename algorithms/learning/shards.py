@@ -1,21 +1,24 @@
-"""Shards of the lanes that play and learn at the same time, one thread each: compiled code releases Python's lock."""
+"""Shards of the lanes that play and learn at the same time, each on a worker: by default a thread of this process."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from algorithms.learning import afterstates
+from boardrl import registry, workers
 from boardrl.game import Game
-from boardrl.play import rollout
+from boardrl.play import players, rollout
 from boardrl.play.policy import Policy
 from boardrl.values import return_scale
+from boardrl.workers import addresses
+from boardrl.workers.job import Handler
 
 Result = TypeVar("Result")
 
@@ -48,7 +51,34 @@ class ShardResult(NamedTuple):
     sums: Sums
 
 
-def update(learn: Any, apply: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any) -> Any:
+class Shared(NamedTuple):
+    """What all shards of an update have in common."""
+
+    opponents: tuple[Policy, ...]
+    state: Any  # the TrainState
+    num_shards: int
+
+
+# Plays and learns in one shard, (config, game, opponents, state, shard); a function at the top level of a module.
+Part = Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], ShardResult]
+
+
+def spread(
+    part: Part, init: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any
+) -> tuple[ShardResult, ...]:
+    """The results of `part` in all of `config.shards` shards, by the workers in use; the same whoever they are.
+
+    Args:
+      init: the algorithm's, which says what a TrainState looks like.
+    """
+    if config.shards == 1:
+        return (jax.block_until_ready(part(config, game, opponents, state, 0)),)
+    shared = Shared(opponents, state, config.shards)
+    job = workers.Job(ShardWork, (part, init, config, cast(Hashable, game)), range(config.shards), shared)
+    return tuple(workers.active().map(job))
+
+
+def update(learn: Any, apply: Any, init: Any, config: Any, game: Game[Any], opponents: Any, state: Any) -> Any:
     """`apply(config, state, results)` with the results of `learn(config, game, opponents, state, shard)` in all shards.
 
     Args:
@@ -56,8 +86,7 @@ def update(learn: Any, apply: Any, config: Any, game: Game[Any], opponents: tupl
     """
     if config.shards == 1:
         return _update_unsharded(learn, apply, config, game, opponents, state)
-    results = together(lambda shard: learn(config, game, opponents, state, shard), config.shards)
-    return apply(config, state, tuple(results))
+    return apply(config, state, spread(learn, init, config, game, opponents, state))
 
 
 @functools.partial(jax.jit, static_argnames=("learn", "apply", "config", "game"), donate_argnames="state")
@@ -71,15 +100,6 @@ def _update_unsharded(
 def keys(state: Any, count: int) -> Array:
     """For the next update, then one for each shard's play, then for what all shards share."""
     return jax.random.split(jax.random.wrap_key_data(state.key), 2 + count)
-
-
-def together(work: Callable[[int], Result], count: int) -> list[Result]:
-    """[work(0), work(1), ...], all finished; the same whatever the number of cores."""
-
-    def finished(shard: int) -> Result:
-        return jax.block_until_ready(work(shard))
-
-    return [finished(0)] if count == 1 else list(_threads(count).map(finished, range(count)))
 
 
 def shard_of(batch: Result, shard: Any, count: int) -> Result:
@@ -102,6 +122,89 @@ def summed(results: Sequence[Result]) -> Result:
     return jax.tree.map(lambda *leaves: functools.reduce(jnp.add, leaves), *results)
 
 
-@functools.cache
-def _threads(count: int) -> concurrent.futures.ThreadPoolExecutor:
-    return concurrent.futures.ThreadPoolExecutor(count, "shard")
+# --- workers ----------------------------------------------------------------------------------------------------------
+
+NOT_SENT = "optimizer_state"  # of a TrainState, as workers take no steps
+
+
+class ShardWork(Handler):
+    """Plays and learns in shards by their number."""
+
+    THREADS = True
+
+    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any]) -> None:
+        self.part, self.config, self.game = part, config, game
+        self.shared = Shared((), None, 1)
+
+    @classmethod
+    def to_data(cls, part: Part, init: Any, config: Any, game: Game[Any]) -> dict[str, Any] | None:
+        if (text := registry.portable(game)) is None:
+            return None
+        part, init = (getattr(function, "__wrapped__", function) for function in (part, init))  # jitted: by their names
+        settings = addresses.settings_to_data(config)
+        return {"game": text, "part": addresses.of(part), "init": addresses.of(init), "config": settings}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Any:
+        config, game = addresses.settings_from_data(data["config"]), registry.make(data["game"])
+        return ShardElsewhere(addresses.find(data["part"]), addresses.find(data["init"]), config, game)
+
+    @classmethod
+    def name(cls, item: Any) -> str:
+        return f"a window of shard {item if isinstance(item, int) else item['shard']}"
+
+    def load(self, shared: Any) -> None:
+        self.shared = shared
+
+    def run(self, item: Any) -> Any:
+        return jax.block_until_ready(self.part(self.config, self.game, self.shared.opponents, self.shared.state, item))
+
+    @classmethod
+    def shared_to_data(cls, shared: Shared) -> dict[str, Any]:
+        """All of the TrainState but what belongs to lanes."""
+        fields = {name: field for name, field in shared.state._asdict().items() if name not in Carried._fields}
+        return {name: jax.tree.leaves(field) for name, field in fields.items() if name != NOT_SENT}
+
+    @classmethod
+    def item_to_data(cls, item: int, shared: Shared) -> dict[str, Any]:
+        """The lanes of a shard."""
+        carried = [getattr(shared.state, name) for name in Carried._fields]
+        return {"shard": item, "carried": [_cut(leaf, item, shared.num_shards) for leaf in jax.tree.leaves(carried)]}
+
+    @classmethod
+    def result_from_data(cls, result: list[Any], shared: Shared) -> ShardResult:
+        state = shared.state
+        carried = Carried(*(getattr(state, name) for name in Carried._fields))
+        like: Any = ShardResult(carried, state.seen, Sums(state.params, *[state.games] * (len(Sums._fields) - 1)))
+        found: ShardResult = jax.tree.unflatten(jax.tree.structure(like), result)
+        return found
+
+
+class ShardElsewhere(ShardWork):
+    """The same in another process: the TrainState comes as arrays, and has only the lanes of the shard at hand."""
+
+    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any]) -> None:
+        super().__init__(part, init, config, game)
+        policies = [player.policy for player in players.make_lineup(config.opponents, game)]
+        opponents = tuple(policy for policy in policies if policy is not None)
+        shapes = jax.eval_shape(lambda: init(config, game, jax.random.key(0)))
+        state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+        self.shared = Shared(opponents, state, config.shards)
+
+    def load(self, shared: dict[str, Any]) -> None:
+        state = self.shared.state
+        fields = {name: jax.tree.unflatten(jax.tree.structure(getattr(state, name)), shared[name]) for name in shared}
+        self.shared = self.shared._replace(state=state._replace(**fields))
+
+    def run(self, item: dict[str, Any]) -> list[Any]:
+        """The leaves of a ShardResult."""
+        carried = [getattr(self.shared.state, name) for name in Carried._fields]
+        for leaf, mine in zip(jax.tree.leaves(carried), item["carried"], strict=True):
+            size = len(mine)
+            leaf[item["shard"] * size : (item["shard"] + 1) * size] = mine
+        return jax.tree.leaves(super().run(item["shard"]))
+
+
+def _cut(leaf: Any, shard: int, count: int) -> np.ndarray:
+    size = leaf.shape[0] // count
+    return np.asarray(leaf)[shard * size : (shard + 1) * size]

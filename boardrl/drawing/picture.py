@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import rich.text
 
@@ -69,16 +69,40 @@ class Line(NamedTuple):
     fill: str = "black"
 
 
-Shape: TypeAlias = Rect | Circle | Polygon | Label | Line
+PlainShape: TypeAlias = Rect | Circle | Polygon | Label | Line
+Kind: TypeAlias = Literal["cell", "piece", "action", "die"]
+
+
+class Part(NamedTuple):
+    """Shapes that are one thing of the game, with a name by which a page finds it (`data-cell="c4"`, …).
+
+    Names are unique in a picture. A piece keeps its name from position to position, so that a page can move it; an
+    action's name is its number, and a click makes it. Which cells and pieces choose an action is said by the game's
+    `clicks`.
+    """
+
+    kind: Kind
+    name: str
+    shapes: tuple[PlainShape, ...]
+    label: str = ""  # for screen readers
+    at: tuple[float, float] | None = None  # the centre of a piece, from which a page moves it
+
+
+Shape: TypeAlias = PlainShape | Part
 
 
 class Drawing(NamedTuple):
-    """A picture of width × height units: a fixed background, and the changing parts on top."""
+    """A picture of width × height units: a fixed background, and the changing parts on top.
+
+    A page may turn what is above the foot, so that another player sits below.
+    """
 
     width: float
     height: float
     board: Sequence[Shape]
     pieces: Sequence[Shape]
+    foot: Sequence[Shape] = ()  # changing shapes below the board: dice, a sentence
+    foot_height: float = 0.0
 
 
 class Frame(NamedTuple):
@@ -123,7 +147,20 @@ def fitting(text: str, *, width: float, most: float) -> float:
 
 def svg(drawing: Drawing, *, pixels: int = 600) -> str:
     """The picture as the text of an SVG file, `pixels` wide."""
-    return _svg(drawing, "".join(map(_element, drawing.pieces)), pixels)
+    return _svg(drawing, _changing(drawing), pixels)
+
+
+class Layers(NamedTuple):
+    """The elements of an SVG picture, for a page that changes some of them."""
+
+    board: str
+    pieces: str
+    foot: str
+
+
+def layers(drawing: Drawing) -> Layers:
+    """The elements of the picture, each layer as text."""
+    return Layers(*("".join(map(_element, shapes)) for shapes in (drawing.board, drawing.pieces, drawing.foot)))
 
 
 def replay(title: str, frames: Sequence[Frame], *, pixels: int = 600) -> str:
@@ -133,7 +170,7 @@ def replay(title: str, frames: Sequence[Frame], *, pixels: int = 600) -> str:
     """
     if not frames:
         raise ValueError("a replay needs at least one frame")
-    data = [["".join(map(_element, frame.drawing.pieces)), frame.caption] for frame in frames]
+    data = [[_changing(frame.drawing), frame.caption] for frame in frames]
     return _PAGE.format(
         title=html.escape(title),
         picture=_svg(frames[0].drawing, "", pixels),
@@ -166,14 +203,24 @@ def _svg(drawing: Drawing, pieces: str, pixels: int) -> str:
     )
 
 
+def _changing(drawing: Drawing) -> str:
+    """The elements that differ from position to position."""
+    return "".join(map(_element, [*drawing.pieces, *drawing.foot]))
+
+
 def _element(shape: Shape) -> str:
+    if isinstance(shape, Part):
+        label = f' aria-label="{_attribute(shape.label)}"' if shape.label else ""
+        at = f' data-at="{shape.at[0]:g} {shape.at[1]:g}"' if shape.at else ""
+        inside = "".join(map(_element, shape.shapes))
+        return f'<g data-{shape.kind}="{_attribute(shape.name)}"{at}{label}>{inside}</g>'
     if isinstance(shape, Label):
         place = f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" fill="{_attribute(shape.fill)}"'
         return f'<text {place} text-anchor="middle" dominant-baseline="central">{html.escape(shape.text)}</text>'
     if isinstance(shape, Line):
         place = f'x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" fill="{_attribute(shape.fill)}"'
-        # The attribute keeps blanks in SVG files, the style in pages.
-        look = 'font-family="monospace" dominant-baseline="central" xml:space="preserve" style="white-space:pre"'
+        # Keeps blanks in SVG files; pages have a style for it.
+        look = 'font-family="monospace" dominant-baseline="central" xml:space="preserve"'
         return f"<text {place} {look}>{html.escape(shape.text)}</text>"
     paint = f'fill="{_attribute(shape.fill)}" stroke="{_attribute(shape.line)}" stroke-width="{LINE}"'
     if isinstance(shape, Rect):
@@ -203,6 +250,7 @@ _PAGE = """<!DOCTYPE html>
 body {{ font-family: sans-serif; color: #222; max-width: {pixels}px; margin: 1em auto; padding: 0 1em; }}
 h1 {{ font-size: 1.2em; }}
 svg {{ display: block; max-width: 100%; height: auto; }}
+svg text {{ white-space: pre; }}
 #caption {{ min-height: 1.4em; margin: 0.8em 0; }}
 #bar {{ display: flex; gap: 0.4em; align-items: center; }}
 #bar button {{ min-width: 2.4em; padding: 0.3em; font-size: 1em; }}

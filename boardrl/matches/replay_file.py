@@ -14,20 +14,17 @@ the game reached its largest number of steps and is scored as it stood.
 
 from __future__ import annotations
 
-import functools
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.play import position
 from boardrl.play.rollout import Ended
 from boardrl.runs.log_rows import is_count, is_number, is_text
 from boardrl.system import atomic_files, untrusted_files
@@ -89,15 +86,19 @@ def of_steps(
 
 def write(path: pathlib.Path, replay: Replay) -> None:
     """Writes the file, whole or not at all."""
-    content: dict[str, Any] = {"kind": KIND, "format": FORMAT, **replay._asdict()}
-    content["result"] = None if replay.result is None else replay.result._asdict()
-    atomic_files.write(path, (json.dumps(content, allow_nan=False) + "\n").encode())
+    atomic_files.write(path, (json.dumps(content(replay), allow_nan=False) + "\n").encode())
+
+
+def content(replay: Replay) -> dict[str, Any]:
+    """The replay as a JSON object."""
+    result = None if replay.result is None else replay.result._asdict()
+    return {"kind": KIND, "format": FORMAT, **replay._asdict(), "result": result}
 
 
 def read(path: pathlib.Path) -> Replay:
     """Reads a file that may be anybody's: its fields are checked, its moves are not (`follow` does)."""
     try:
-        return _checked(untrusted_files.read_json(path, most=MOST_BYTES, follow=True))
+        return of_content(untrusted_files.read_json(path, most=MOST_BYTES, follow=True))
     except FileNotFoundError:
         raise UserError(f"the replay {str(path)!r} does not exist; give a file of --record") from None
     except (OSError, ValueError) as error:
@@ -121,7 +122,7 @@ def game_of(path: pathlib.Path, replay: Replay, expected: str = "") -> Game[Any]
 def follow(path: pathlib.Path, replay: Replay, game: Game[Any]) -> Iterator[Step]:
     """The steps of a replay by the rules; UserError at the first that they do not allow, or for a wrong result."""
     moves, outcomes = iter(replay.moves), iter(replay.outcomes)
-    now = jax.device_get(_first(game))
+    now = position.first(game)
     total = len(replay.moves) + len(replay.outcomes)
     for number in range(total):
         actor = int(now.actor)
@@ -135,7 +136,7 @@ def follow(path: pathlib.Path, replay: Replay, game: Game[Any]) -> Iterator[Step
         if move not in allowed:
             expected = ", ".join(map(str, allowed[:20].tolist())) + ("…" if len(allowed) > 20 else "")
             _refuse(path, f"step {number + 1:,} has the {what} {move}; the rules allow {expected}")
-        before, now = now, jax.device_get(_next(game, now.state, np.int32(move)))
+        before, now = now, position.after(game, now, move)
         yield Step(actor, move, before.state, now.state, int(now.actor) == TERMINAL, now.returns)
     if replay.result is None:
         return
@@ -155,29 +156,7 @@ def _refuse(path: pathlib.Path, why: str) -> NoReturn:
     raise UserError(f"{str(path)!r} is no game by the rules: {why}")
 
 
-class _Position(NamedTuple):
-    state: Any
-    actor: Any
-    legal: Any
-    chance: Any
-    returns: Any
-
-
-@functools.partial(jax.jit, static_argnames="game")
-def _first(game: Game[Any]) -> _Position:
-    return _look(game, jax.tree.map(jnp.asarray, game.init()))
-
-
-@functools.partial(jax.jit, static_argnames="game")
-def _next(game: Game[Any], state: Any, move: Array) -> _Position:
-    return _look(game, game.step(state, move))
-
-
-def _look(game: Game[Any], state: Any) -> _Position:
-    return _Position(state, game.actor(state), game.legal(state), game.chance(state), game.returns(state))
-
-
-def _checked(content: Any) -> Replay:
+def of_content(content: Any) -> Replay:
     """The replay in a file's content; ValueError if a field is missing or not what it should be."""
     if not isinstance(content, Mapping) or (content.get("kind"), content.get("format")) != (KIND, FORMAT):
         raise ValueError("it is another file, or of another format")

@@ -11,7 +11,7 @@ value + luck − own losses + the other's losses.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -110,6 +110,13 @@ class Review(NamedTuple):
     totals: list[Total]
 
 
+class Judged(NamedTuple):
+    """A step of a game, judged."""
+
+    item: Decision | Roll
+    value: np.ndarray  # [P] of the position before it: of the best action, or the mean over the outcomes
+
+
 def review(game: Game[Any], players: tuple[str, ...], steps: Iterable[Step], judge: Judge) -> Review:
     """Judges every step of a game."""
     decisions: list[Decision] = []
@@ -117,29 +124,49 @@ def review(game: Game[Any], players: tuple[str, ...], steps: Iterable[Step], jud
     returns = np.zeros(game.spec.num_players)
     viewer = 0
     for number, step in enumerate(steps, 1):
-        text = state_text.move(game, step.before, step.actor, step.move)
-        if step.actor == CHANCE:
-            rolls.append(Roll(number, step.move, text, _luck(game, step, judge.outcomes(step.before, viewer))))
+        item = judge_step(game, number, step, judge, viewer).item
+        if isinstance(item, Roll):
+            rolls.append(item)
         else:
-            viewer = step.actor
-            decisions.append(_decision(game, number, step, text, judge.actions(step.before)))
+            viewer = item.seat
+            decisions.append(item)
         returns = np.asarray(step.returns, np.float64)
-    totals = []
+    return Review(judge.name, decisions, rolls, totals(players, decisions, rolls, returns))
+
+
+def judge_step(game: Game[Any], number: int, step: Step, judge: Judge, viewer: int) -> Judged:
+    """Judges one step; `viewer` is the seat that last decided."""
+    text = state_text.move(game, step.before, step.actor, step.move)
+    if step.actor == CHANCE:
+        values = judge.outcomes(step.before, viewer)
+        mean = _mean(game, step.before, values)
+        return Judged(Roll(number, step.move, text, tuple((values[step.move] - mean).tolist())), mean)
+    values = judge.actions(step.before)
+    decision = _decision(game, number, step, text, values)
+    return Judged(decision, values[decision.best_action])
+
+
+def totals(
+    players: Sequence[str], decisions: Sequence[Decision], rolls: Sequence[Roll], returns: np.ndarray
+) -> list[Total]:
+    """Each player's game in numbers."""
+    found = []
     for seat, player in enumerate(players):
         mine = [one for one in decisions if one.seat == seat and one.legal > 1]
         fell = float(sum(roll.luck[seat] for roll in rolls))
         lost = [one.loss for one in mine]
         mistakes = sum(loss > MISTAKE for loss in lost)
         result = float(returns[seat])
-        totals.append(Total(seat, player, len(mine), mistakes, float(sum(lost)), fell, result, result - fell))
-    return Review(judge.name, decisions, rolls, totals)
+        found.append(Total(seat, player, len(mine), mistakes, float(sum(lost)), fell, result, result - fell))
+    return found
 
 
-def _luck(game: Game[Any], step: Step, values: np.ndarray) -> tuple[float, ...]:
-    chance = np.asarray(_chance(game, step.before), np.float64)
+def _mean(game: Game[Any], state: Any, values: np.ndarray) -> np.ndarray:
+    """[P] the mean of [C, P] values over the outcomes of a chance node."""
+    chance = np.asarray(_chance(game, state), np.float64)
     possible = chance > 0
-    mean = (chance[possible] / chance.sum()) @ values[possible]
-    return tuple((values[step.move] - mean).tolist())
+    mean: np.ndarray = (chance[possible] / chance.sum()) @ values[possible]
+    return mean
 
 
 def _decision(game: Game[Any], number: int, step: Step, text: str, values: np.ndarray) -> Decision:

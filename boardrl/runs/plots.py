@@ -101,6 +101,27 @@ def ratings(players: Sequence[Row], title: str) -> bytes:
     return _png(figure)
 
 
+def interval_dots(panels: Mapping[str, Sequence[Row]], title: str, label: str) -> bytes:
+    """A PNG of a panel for each title: a dot for `value` and a line from `low` to `high` for each named row."""
+    count = max(map(len, panels.values()))
+    height = 1.3 + 0.3 * count
+    figure = _figure(title, (2.5 + 4.5 * len(panels), height))
+    axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for number, (ax, (name, rows)) in enumerate(zip(axes, panels.items(), strict=True)):
+        colour = COLOURS[number % len(COLOURS)]
+        for place, row in enumerate(rows):
+            ax.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2.2, solid_capstyle="round")
+            ax.plot(row["value"], place, color=colour, marker="o", markersize=5)
+        ax.set_yticks(range(len(rows)), [_shortened(row["name"]) for row in rows])
+        ax.set_title(name, color=INK, fontsize=10)
+        ax.set_xlabel(label, color=INK)
+        _tidy(ax)
+        ax.grid(axis="x", color=PALE, alpha=0.35, linewidth=0.7)
+    axes[0].set_ylim(count - 0.3, -0.7)  # the first on top
+    figure.subplots_adjust(left=2.2 / (2.5 + 4.5 * len(panels)), right=0.98, top=1 - 0.7 / height, bottom=0.55 / height)
+    return _png(figure)
+
+
 def draw_ratings(ax: Axes, players: Sequence[Row]) -> None:
     """Draws one row per player, the best on top: a dot for the rating and a line for its interval."""
     rows = sorted(players, key=lambda row: row["rating"])

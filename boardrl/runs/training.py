@@ -51,6 +51,7 @@ from boardrl.play.players import Player
 from boardrl.play.policy import Policy
 from boardrl.runs import checkpoint, log_rows, plots, report, run_checkpoint
 from boardrl.runs.checkpoint import Damaged
+from boardrl.runs.loggers import Loggers
 from boardrl.runs.progress import Bar, track
 from boardrl.runs.run_directory import Run
 from boardrl.system import interrupt, machine
@@ -179,14 +180,14 @@ def _smaller(task: Task) -> str:
     return f"choose smaller sizes than {options.format_options(sizes).replace(',', ', ')}, or a smaller game"
 
 
-def train(task: Task, run: Run) -> Outcome:
+def train(task: Task, run: Run, loggers: Loggers | None = None) -> Outcome:
     """Trains until `config.games` games have ended, from the newest checkpoint of the run if there is one."""
     with (
         interrupt.keeping(lambda: _kept(run)),
         track("train", task.config.games, "games") as bar,
         Interrupts(bar.say) as interrupts,
     ):
-        session = _Session(task, run, bar, interrupts)
+        session = _Session(task, run, bar, interrupts, loggers or Loggers())
         try:
             session.train()
             strengths = session.evaluate(final=True)
@@ -209,8 +210,8 @@ def _kept(run: Run) -> str:
 class _Session:
     """One session of training, from the start or a checkpoint to the end."""
 
-    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts) -> None:
-        self.task, self.run, self.bar, self.interrupts = task, run, bar, interrupts
+    def __init__(self, task: Task, run: Run, bar: Bar, interrupts: Interrupts, loggers: Loggers) -> None:
+        self.task, self.run, self.bar, self.interrupts, self.loggers = task, run, bar, interrupts, loggers
         first = task.algorithm.init(task.config, task.game, jax.random.key(task.seed))
         self.shardings = shardings(first)
         restored = run.restore(first, bar.say, check=self._check_restored, algorithm=self.task.algorithm)
@@ -227,6 +228,7 @@ class _Session:
         self.seconds, self.games_timed = 0.0, 0  # since the last line
         self.next_save = self.next_show = 0.0
         bar.restart(self.games)
+        loggers.begin(run.logs["metrics.jsonl"])
         self.save()
 
     def train(self) -> None:
@@ -301,11 +303,15 @@ class _Session:
         """Writes the mean of the metrics since the last line."""
         means = {name: math.fsum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
         count = {"updates": self.updates, "games": self.games}
-        self.run.log("metrics.jsonl", {"kind": "train", **count, **means})
+        self._log_metrics({"kind": "train", **count, **means})
         if self.seconds > 0:
             rate = self.games_timed / self.seconds
             self.run.log("speed.jsonl", {**count, "seconds": self.seconds, "games_per_second": rate})
         self.rows, self.seconds, self.games_timed = [], 0.0, 0
+
+    def _log_metrics(self, row: dict[str, Any]) -> None:
+        self.run.log("metrics.jsonl", row)
+        self.loggers.row(row)
 
     def evaluate(self, *, final: bool = False) -> Sequence[Strength]:
         """Plays against each opponent, with a seed derived from the run's seed and the update."""
@@ -317,7 +323,7 @@ class _Session:
             strengths = task.evaluate(player, num_games=num_games, seed=seed, bar=self.bar)
         for strength in strengths:
             count = {"updates": self.updates, "games": self.games}
-            self.run.log("metrics.jsonl", {"kind": "final" if final else "strength", **count, **strength._asdict()})
+            self._log_metrics({"kind": "final" if final else "strength", **count, **strength._asdict()})
         self.note = _note(report.latest(self.run))
         if not final:
             self.evaluated = self.games
@@ -363,6 +369,7 @@ class _Session:
         """Refreshes the plot and the report."""
         began = time.monotonic()
         plots.write(self.run, optional.printed(self.task.game))
+        self.loggers.figure("learning_curve", self.run.path / "learning_curve.png", self.games)
         self.write_report(status)
         now = time.monotonic()
         self.next_show = now + DRAWING_SHARE * (now - began)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import sys
 from typing import Any
 
 from boardrl import config
@@ -13,7 +14,13 @@ def of(named: Any) -> str:
     """`package.module:name` of a function or a class at the top level of a module."""
     if "." in named.__qualname__ or "<" in named.__qualname__:
         raise ValueError(f"{named.__qualname__} cannot be imported; define it at the top level of a module")
-    return f"{named.__module__}:{named.__qualname__}"
+    module = named.__module__
+    if module == "__main__":  # of `python -m package.module`, which other processes import under its name
+        spec = sys.modules["__main__"].__spec__
+        if spec is None:
+            raise ValueError(f"{named.__qualname__} is in a script; define it in a module that can be imported")
+        module = spec.name
+    return f"{module}:{named.__qualname__}"
 
 
 def find(address: str) -> Any:

@@ -42,6 +42,20 @@ class Handler(abc.ABC):
     def run(self, item: Any) -> Any:
         """The result of an item, which is data."""
 
+    # Where threads of this process should use objects as they are: the same as data, for the handler of `from_data`.
+
+    @classmethod
+    def shared_to_data(cls, shared: Any) -> Any:
+        return shared
+
+    @classmethod
+    def item_to_data(cls, item: Any, shared: Any) -> Any:
+        return item
+
+    @classmethod
+    def result_from_data(cls, result: Any, shared: Any) -> Any:
+        return result
+
 
 class Job(NamedTuple):
     """Items of work that do not depend on each other."""

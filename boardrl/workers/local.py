@@ -117,7 +117,7 @@ class Local(Workers):
                     answer = Answer(buffer)
                     batches.took(answer.seconds, len(batch))
                     self._count_traffic(answer, batch, len(buffer))
-                    yield from zip(batch, answer.results, strict=True)
+                    yield from zip(batch, packed.results(answer), strict=True)
         finally:
             for process, _ in busy.values():  # of no use any more: what they send belongs to this job
                 process.worker.close()

@@ -91,7 +91,7 @@ class Ray(Workers):
                     batch = under_way.pop(reference)
                     found = self._take(reference, job, batch)
                     batches.took(found.seconds, len(batch))
-                    yield from zip(batch, found.results, strict=True)
+                    yield from zip(batch, packed.results(found), strict=True)
             if batches.seconds:
                 self._seconds[job.handler.__qualname__] = batches.seconds
         finally:

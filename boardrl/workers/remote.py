@@ -45,11 +45,16 @@ class Packed:
     @functools.cached_property
     def shared(self) -> bytearray:
         """What all tasks share."""
-        return pack(self.job.shared)
+        return pack(self.job.handler.shared_to_data(self.job.shared))
 
     def task(self, batch: list[int], **more: Any) -> bytearray:
         """The task of doing some items, by their index."""
-        return pack({**self._common, **more, "items": [self.job.items[index] for index in batch]})
+        items = [self.job.handler.item_to_data(self.job.items[index], self.job.shared) for index in batch]
+        return pack({**self._common, **more, "items": items})
+
+    def results(self, answer: Answer) -> list[Any]:
+        """The results of a task as the job's owner wants them."""
+        return [self.job.handler.result_from_data(found, self.job.shared) for found in answer.results]
 
 
 class Answer:

@@ -36,6 +36,12 @@ class Jumper(Rules):
     def draw(self, state: State) -> Drawing:
         return picture.draw(self, state)
 
+    def clicks(self, state: State, action: int) -> list[str]:
+        return picture.clicks(self, state, action)
+
+    def routes(self, state: State, move: int) -> dict[str, list[tuple[float, float]]]:
+        return picture.routes(self, state, move)
+
     def show(self, state: State) -> rich.text.Text:
         return picture.show(self, state)
 

@@ -71,6 +71,8 @@ class Ludo(LudoRules):
     from_text = text.from_text
     move_text = text.move_text
     draw = picture.draw
+    clicks = picture.clicks
+    routes = picture.routes
     show = picture.show
 
     @property

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from games.ludo.board import BASE, START, Board
 
 Cell = tuple[int, int]  # column, row
+Point = tuple[float, float]  # x, y in a picture, where a cell is one unit wide
 MARGIN = 3  # cells outside a square ring, where the bases are
 
 
@@ -20,6 +21,8 @@ class Layout(NamedTuple):
     column: list[list[Cell]]  # [4][column] of each quarter
     goal: list[Cell]  # [4]
     base: list[list[Cell]]  # [4][4]
+    spots: list[list[Point]]  # [4][4] where pictures have the pieces of a base
+    yards: list[Cell]  # [4] the upper left cells of the coloured corners; empty on a board without them
 
     def cell(self, board: Board, seat: int, piece: int, place: int) -> Cell:
         """Where a piece is drawn."""
@@ -33,6 +36,13 @@ class Layout(NamedTuple):
             return self.column[quarter][in_column]
         return self.ring[(seat * board.gap + place - START) % board.ring]
 
+    def point(self, board: Board, seat: int, piece: int, place: int) -> Point:
+        """The middle of where a piece is drawn in a picture."""
+        if place == BASE:
+            return self.spots[seat * board.gap // (board.ring // 4)][piece]
+        x, y = self.cell(board, seat, piece, place)
+        return x + 0.5, y + 0.5
+
 
 def make(board: Board, column: int) -> Layout:
     """The layout of a board with columns of that many squares."""
@@ -43,7 +53,10 @@ def make(board: Board, column: int) -> Layout:
 def _cross() -> Layout:
     arm = [*((x, 6) for x in range(1, 6)), *((6, y) for y in range(5, -1, -1)), (7, 0), (8, 0)]
     first_column = [(x, 7) for x in range(1, 6)]
-    return _turned(15, arm, first_column, (6, 7), [(2, 2), (3, 2), (2, 3), (3, 3)])
+    made = _turned(15, arm, first_column, (6, 7), [(2, 2), (3, 2), (2, 3), (3, 3)])
+    yards = [(0, 0), (9, 0), (9, 9), (0, 9)]
+    spots = [[(x + 3.0 + dx, y + 3.0 + dy) for dy in (-1, 1) for dx in (-1, 1)] for x, y in yards]
+    return made._replace(yards=yards, spots=spots)
 
 
 def _square(quarter: int, column: int) -> Layout:
@@ -66,7 +79,8 @@ def _turned(size: int, side: list[Cell], column: list[Cell], goal: Cell, base: l
         bases.append(base)
         side, column, base = ([_turn(size, cell) for cell in cells] for cells in (side, column, base))
         goal = _turn(size, goal)
-    return Layout(size, ring, columns, goals, bases)
+    spots = [[(x + 0.5, y + 0.5) for x, y in cells] for cells in bases]
+    return Layout(size, ring, columns, goals, bases, spots, [])
 
 
 def _turn(size: int, cell: Cell) -> Cell:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,39 +34,74 @@ def best_moves(searcher: Searcher, state: Any, count: int) -> Ranking:
     depth, and the ranking of the last finished depth counts. A searcher by simulations has searched all moves with the
     position: they are ranked by their visits.
     """
+    began, row = time.monotonic_ns(), _root(searcher, state, count)
+    if searcher.declaration.samples:
+        return _simulated(searcher, row, count)
+    every_depth = bool(searcher.budget.ms or searcher.budget.nodes)
+    ranked = collections.deque(_deepen(searcher, row, every_depth=every_depth), maxlen=1)
+    if ranked:
+        return _finished(searcher, ranked[0], count, began)
+    # Not even depth 1 was finished: all moves by their evaluation.
+    view = int(searcher.facet.actor(row, searcher.memory.work))
+    found = searcher.first_move(row, began)
+    moves = [Move(searcher.evaluate(child), [row, child]) for child in _successors(searcher, row)]
+    return _finished(searcher, Ranking(found, sorted(moves, key=lambda move: -move.value[view])), count, began)
+
+
+def rankings(searcher: Searcher, state: Any, count: int, *, slice_ms: float) -> Iterator[Ranking]:
+    """What `best_moves` finds at depth 1, 2, … while the budget lasts; of simulations, after every slice of time."""
+    row = _root(searcher, state, count)
+    if searcher.declaration.samples:
+        left = searcher.budget.ms
+        while left > 0:
+            ranked = _simulated(searcher, row, count, ms=min(left, slice_ms))
+            yield ranked
+            if ranked.result.exact:
+                return
+            left -= slice_ms
+        return
+    for ranked in _deepen(searcher, row, every_depth=True):
+        # Lines are not completed here, as that would begin another search.
+        yield Ranking(ranked.result, ranked.moves[:count])
+
+
+def _root(searcher: Searcher, state: Any, count: int) -> np.ndarray:
+    """The row of a position whose moves can be ranked."""
     if count < 1:
         raise UserError(f"{count} is not a number of moves; expected at least 1")
-    began, row = time.monotonic_ns(), searcher.facet.row(state)
+    row = searcher.facet.row(state)
     view = int(searcher.facet.actor(row, searcher.memory.work))
     if view == TERMINAL:
         raise UserError("the game is over in this position; give one in which somebody is to move")
     if view == CHANCE:
         raise UserError("dice are to be thrown in this position, and it has no moves to rank; give one after a roll")
-    if searcher.declaration.samples:
-        return _simulated(searcher, row, count)
-    children = _successors(searcher, row)
-    may_run_out = searcher.budget.ms or searcher.budget.nodes
-    ranked: Ranking | None = None
+    return row
+
+
+def _deepen(searcher: Searcher, row: np.ndarray, *, every_depth: bool) -> Iterator[Ranking]:
+    """The rankings of all moves at every finished depth, or at the last one alone."""
+    children, budget = _successors(searcher, row), searcher.budget
+    view = int(searcher.facet.actor(row, searcher.memory.work))
     for found in searcher.deepen(row):
         depth = searcher.depth
-        if may_run_out or found.exact or depth == searcher.depth_limit:
+        if every_depth or found.exact or depth == searcher.depth_limit:
             # An exact value ends the search of the position early, but not that of its other moves.
-            whole = found.exact and searcher.budget.depth and not may_run_out
+            whole = found.exact and budget.depth and not (budget.ms or budget.nodes)
             moves = _rank(searcher, row, children, found, view, searcher.depth_limit if whole else depth)
             if searcher.stopped:
-                break
-            ranked = Ranking(found, moves)
-    if ranked is None:  # not even depth 1 was finished: all moves by their evaluation
-        found = searcher.first_move(row, began)
-        moves = [Move(searcher.evaluate(child), [row, child]) for child in children]
-        ranked = Ranking(found, sorted(moves, key=lambda move: -move.value[view]))
+                return
+            yield Ranking(found, moves)
+
+
+def _finished(searcher: Searcher, ranked: Ranking, count: int, began: int) -> Ranking:
+    """The best `count` of the moves with whole lines, and all nodes and time since `began`."""
     result = searcher.total(ranked.result, began)
     return Ranking(result, [_complete(searcher, move, result) for move in ranked.moves[:count]])
 
 
-def _simulated(searcher: Searcher, row: np.ndarray, count: int) -> Ranking:
+def _simulated(searcher: Searcher, row: np.ndarray, count: int, *, ms: float | None = None) -> Ranking:
     """The moves that a searcher by simulations visited most often."""
-    found = searcher.search_row(row)
+    found = searcher.search_row(row, ms=ms)
     tried = sorted(searcher.root_moves(), key=lambda move: -move.visits)
     moves = [Move(move.value, [row, move.row]) for move in tried]
     for place, move in enumerate(moves):

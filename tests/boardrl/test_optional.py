@@ -8,6 +8,7 @@ import inspect
 import pathlib
 
 import pytest
+from coins_game import Coins
 
 from boardrl import game as game_module
 from boardrl import optional, registry
@@ -19,7 +20,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_every_member_has_a_protocol_a_group_and_an_accessor():
-    assert len(optional.MEMBERS) == 28
+    assert len(optional.MEMBERS) == 30
     for protocols in optional.GROUPS.values():
         for protocol in protocols:
             name = optional.member_of(protocol)
@@ -69,7 +70,7 @@ def test_nobody_asks_a_game_for_a_member_by_its_name():
     assert found == []
 
 
-class Slips(TicTacToe):
+class Slips(Coins):
     """Members that were meant to be `strategies`, `draw` and `move_text`."""
 
     def strategy(self, state): ...

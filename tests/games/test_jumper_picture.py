@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from boardrl import drawing
-from boardrl.drawing import Circle, Polygon
+from boardrl.drawing import Circle, Part, Polygon
 from games.jumper import Jumper
-from games.jumper.picture import CHAIN, FILL, MARGIN, status
+from games.jumper.picture import CHAIN, CROSS, FILL, MARGIN, status
 
 GAME = Jumper(5)
 CHAIN_TEXT = "5\nW - - - -\n- X - W -\n- - W - -\n- X - B -\n- - - - -\nW 2 2"
@@ -17,17 +17,34 @@ CHAIN_TEXT = "5\nW - - - -\n- X - W -\n- - W - -\n- X - B -\n- - - - -\nW 2 2"
 
 def test_pieces_and_crosses_are_drawn_on_their_cells() -> None:
     picture = GAME.draw(GAME.from_text(CHAIN_TEXT))
-    discs = {(s.x - MARGIN - 0.5, s.y - MARGIN - 0.5, s.fill) for s in picture.pieces if isinstance(s, Circle)}
+    parts = [part for part in picture.pieces if isinstance(part, Part)]
+    named = {(part.name, part.label) for part in parts}
+    assert named == {("p0", "white"), ("p8", "white"), ("p12", "white"), ("p18", "black")}
+    discs = {(s.x - MARGIN - 0.5, s.y - MARGIN - 0.5, s.fill) for part in parts for s in part.shapes[1:2]}
     white, black = FILL[1], FILL[2]
-    assert {(0, 0, white), (3, 1, white), (2, 2, white), (3, 3, black)} <= {
+    assert {(0, 0, white), (3, 1, white), (2, 2, white), (3, 3, black)} == {
         (round(x), round(y), fill) for x, y, fill in discs
     }
     rings = [s for s in picture.pieces if isinstance(s, Circle) and s.line == CHAIN]
     assert [(round(s.x - MARGIN - 0.5), round(s.y - MARGIN - 0.5)) for s in rings] == [(2, 2)]
-    assert sum(isinstance(s, Polygon) for s in picture.pieces) == 2 * 2
+    crosses = [s for s in picture.pieces if isinstance(s, Polygon) and s.fill == CROSS]
+    arrows = [s for s in picture.pieces if isinstance(s, Polygon) and s.fill == CHAIN]
+    assert (len(crosses), len(arrows)) == (2 * 2, 2)  # dead cells, and where the chain may go on
     written = drawing.svg(picture)
-    assert written.count("<rect") == 25
+    assert written.count("data-cell=") == 25
     assert "white hops on from 2 2 or stops" in written
+
+
+def test_what_is_clicked() -> None:
+    chain, start = GAME.from_text(CHAIN_TEXT), GAME.init()
+    hop = next(action for action in np.flatnonzero(GAME.legal(chain)).tolist() if action != GAME.stop)
+    assert GAME.clicks(chain, hop) == ["c4"]  # from 2 2 to 0 4
+    assert GAME.clicks(chain._replace(chain=np.int32(-1)), hop) == ["c12", "c4"]
+    assert GAME.clicks(chain, GAME.stop) == []
+    assert GAME.clicks(start, 7) == ["c7"]
+    assert GAME.routes(start, 7) == GAME.routes(chain, GAME.stop) == {}
+    half = MARGIN + 0.5
+    assert GAME.routes(chain, hop) == {"p4": [(half + 2, half + 2), (half + 4, half)]}
 
 
 def test_the_terminal_shows_the_board() -> None:

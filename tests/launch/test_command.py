@@ -34,7 +34,7 @@ def test_all_commands_are_listed(capsys, arguments, code):
     assert (found, err) == (code, "")
     listed = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     files = {path.stem for path in (ROOT / "launch").glob("*.py")} - {"__init__", "__main__", "cli"}
-    assert set(listed) == files | {"bench"}
+    assert set(listed) == files | {"bench", "serve"}
     assert "  solve       Solves a game: its exact value when all play their best, and a best line." in out
 
 

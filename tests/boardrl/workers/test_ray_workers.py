@@ -15,10 +15,11 @@ import pytest
 from summing_handler import Sums
 from test_workers import EXPECTED, SHARED, sums
 
-from algorithms import tdleaf
+from algorithms import td_lambda, tdleaf
 from boardrl import registry, workers
 from boardrl.errors import UserError
 from boardrl.matches import arena
+from boardrl.play import players
 from boardrl.workers import Job, Local, ray_workers, versions
 
 
@@ -124,3 +125,21 @@ def test_traffic_is_counted(ray):
     assert traffic.items == 9
     assert traffic.shared > 8000
     assert traffic.received > 9 * 24
+
+
+@pytest.mark.parametrize("play", ["compiled", "jax"])
+def test_lanes_in_shards_end_in_the_same_bits(ray, play):
+    game = registry.make("pig:target=10")
+    config = td_lambda.Config(games=64, lanes=8, shards=4, window=4, hidden=(4,), play=play, opponents="random")
+    opponents = tuple(player.policy for player in players.make_lineup(config.opponents, game))
+    after = []
+    for pool in (Local(1), Local(3), ray):
+        token = workers.workers._active.set(pool)
+        state = td_lambda.init(config, game, jax.random.key(1))
+        for _ in range(3):
+            state, metrics = td_lambda.update(config, game, opponents, state)
+        after.append((state, metrics))
+        workers.workers._active.reset(token)
+    chex.assert_trees_all_equal(after[0], after[1])
+    chex.assert_trees_all_equal(after[0], after[2])
+    assert int(after[0][0].games) > 0
