@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from algorithms.learning import experience, optimizers, pretraining, q_net, replay, rewards, schedules, settings
@@ -21,11 +22,14 @@ from algorithms.learning.q_net import GreedyQ, QNet
 from algorithms.learning.replay import Replay
 from algorithms.learning.rewards import reward_unit
 from algorithms.learning.transitions import Slot, Totals, Transition, counted, no_pending, no_totals
+from algorithms.self_play import experiences, way, windows
+from algorithms.self_play.experiences import Experiences
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play import rollout
 from boardrl.play.policy import Policy
+from boardrl.system import machine
 from boardrl.values import named_nets, nets
 
 RENAMED_LEAVES = {"optimizer_state": "momentum", "replay.transitions": "replay.rows"}
@@ -65,6 +69,7 @@ class Config:
     pretrain_epochs: int = setting(200, "passes over all recorded decisions")
     pretrain_batch: int = setting(50, "decisions of one pretraining step")
     pretrain_learning_rate: float = setting(0.1, "learning rate of pretraining")
+    play: way.Play = setting("auto", way.HELP)
 
 
 class TrainState(NamedTuple):
@@ -146,28 +151,93 @@ def targets(net: QNet, params: Any, target: Any, batch: Transition, *, double: b
     return batch.reward + batch.discount * jnp.where(batch.discount > 0, ahead, 0.0)
 
 
-@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, adds it to the replay buffer, and takes gradient steps on samples of that."""
-    key_next, key_window, key_learn = jax.random.split(jax.random.wrap_key_data(state.key), 3)
+    compiled = find_experiences(config, game, opponents)
+    updated: tuple[TrainState, dict[str, Array]]
+    if isinstance(compiled, Experiences):
+        lanes, turns = _play_compiled(config, game, compiled, opponents, state)
+        updated = _learn_from_turns(config, game, state, lanes, turns)
+    else:
+        updated = _update_in_jax(config, game, opponents, state)
+    return updated
+
+
+def find_experiences(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> Experiences | str:
+    """Compiled play, or why lanes are played in JAX."""
     net = value_net(config, game)
-    epsilon = schedules.annealed(config.epsilon, config.epsilon_end, state.games, config.epsilon_games or config.games)
+    params = _shapes(net)
+    events = tuple(rewards.parse(config.rewards, game))
+    return way.find(config.play, params, lambda: experiences.make(net, params, opponents, events))
+
+
+def on_host(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> bool:
+    """Whether `update` calls compiled functions of the host."""
+    return isinstance(find_experiences(config, game, opponents), Experiences)
+
+
+def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
+    """What the user should know before training: why games are played in JAX, if they are."""
+    return way.remark(config.play, find_experiences(config, game, opponents))
+
+
+@functools.cache
+def _shapes(net: QNet) -> Any:
+    return jax.eval_shape(net.init, jax.random.key(0))
+
+
+def _play_compiled(
+    config: Config, game: Game[Any], compiled: Experiences, opponents: tuple[Policy, ...], state: TrainState
+) -> experiences.Played:
+    """A window in every lane, played by compiled code."""
+    params = compiled.lineup.params((state.params, *(opponent.params for opponent in opponents)))
+    return compiled.play(
+        np.arange(config.lanes),
+        jax.tree.map(np.asarray, state.lanes),
+        windows.seating(config.lanes, game.spec.num_players, len(opponents), True),
+        params,
+        rewards.parse(config.rewards, game),
+        seed=windows.seed_of(state.key),
+        num_turns=config.window,
+        epsilon=float(_epsilon(config, state.games)),
+        threads=machine.num_cores(),
+    )
+
+
+def _epsilon(config: Config, games: Array) -> Array:
+    return schedules.annealed(config.epsilon, config.epsilon_end, games, config.epsilon_games or config.games)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
+def _update_in_jax(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """`update` with play in JAX, as one program."""
+    key_window = jax.random.split(jax.random.wrap_key_data(state.key), 3)[1]
+    net, epsilon = value_net(config, game), _epsilon(config, state.games)
 
     def decide(position: Any, uniform: Array) -> experience.Decision:
         """ε-greedy."""
         legal = game.legal(position)
         best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
-        action = jnp.where(uniform[0] < epsilon, rollout.sample_evenly(legal, uniform[1]), best)
+        action = jnp.where(uniform[0] < epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
         return experience.Decision(action, action, position)
 
-    played = experience.gather(
-        *(game, decide, opponents, rewards.parse(config.rewards, game), state.lanes, state.pending, key_window),
-        num_turns=config.window,
-        discount=config.discount,
-        steps=config.steps,
-    )
+    worth = rewards.parse(config.rewards, game)
+    lanes, turns = experience.play(game, decide, opponents, worth, state.lanes, key_window, num_turns=config.window)
+    return _learn_from_turns(config, game, state, lanes, turns)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
+def _learn_from_turns(
+    config: Config, game: Game[Any], state: TrainState, lanes: rollout.Lanes, turns: Slot
+) -> tuple[TrainState, dict[str, Array]]:
+    """Adds [T, B] turns to the replay buffer, and takes gradient steps on samples of that."""
+    key_next, _, key_learn = jax.random.split(jax.random.wrap_key_data(state.key), 3)
+    net, epsilon = value_net(config, game), _epsilon(config, state.games)
+    played = experience.linked(lanes, turns, state.pending, discount=config.discount, steps=config.steps)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), played.transitions)
     buffer = replay.add(state.replay, flat, played.known.ravel())
 

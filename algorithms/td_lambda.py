@@ -22,7 +22,7 @@ from algorithms.learning.afterstates import Choice
 from algorithms.learning.returns import Targets, Window, lambda_returns
 from algorithms.learning.shards import Carried, ShardResult, Sums
 from algorithms.learning.traces import Loss, backward_gradient, no_traces
-from algorithms.self_play import way, windows
+from algorithms.self_play import sparse_layer, way, windows
 from algorithms.self_play.windows import Windows
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -143,8 +143,10 @@ def loss(config: Config, net: nets.ValueNet, params: Any, window: Window, target
     of afterstates with a target), all summed.
     """
     spec = net.game.spec
-    # A product is the faster way to a gradient, so that here sparse inputs are written out.
-    inputs = jax.vmap(jax.vmap(net.dense))(window.inputs)
+    # In JAX a product is the faster way to a gradient, so that here sparse inputs are written out.
+    inputs = window.inputs
+    if isinstance(inputs, nets.Sparse):
+        inputs = jax.vmap(jax.vmap(net.dense))(inputs)
     logits = jax.vmap(jax.vmap(net.logits, (None, 0, 0)), (None, 0, 0))(params, inputs, window.viewer)
     shares, wanted = net.shares(logits), nets.from_returns(spec, targets.target)
     if config.loss == "squared":
@@ -195,6 +197,12 @@ def find_windows(
     return found
 
 
+def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
+    """What the user should know before training: why games are played in JAX, if they are."""
+    params = jax.eval_shape(lambda: scaled_params(game, init(config, game, jax.random.key(0))))
+    return way.remark(config.play, find_windows(config, game, opponents, params))
+
+
 def learn_compiled(
     config: Config, game: Game[Any], compiled: Windows, params: np.ndarray, state: TrainState, shard: int
 ) -> ShardResult:
@@ -216,8 +224,14 @@ def learn_compiled(
     seated = (config.lanes, game.spec.num_players, len(compiled.lineup.layouts) - 1, config.rotate_opponents)
     threads = max(machine.num_cores() // config.shards, 1)
     played = compiled.play(part, windows.seating(*seated)[part.numbers], params, plan, threads=threads)
+    inputs, sparse = played.window.inputs, isinstance(played.window.inputs, nets.Sparse) and config.view == "forward"
+    window = played.window
+    if sparse:
+        window = window._replace(inputs=sparse_layer.outputs(state.params, inputs))
     known = (state.params, state.seen, state.traces)
-    sums, seen, traces = _learn_from_compiled(config, game, *known, played.window, played.rolls, plan.place, shard)
+    sums, seen, traces, slope = _learn_from_compiled(config, game, *known, window, played.rolls, plan.place, shard)
+    if sparse:
+        sums = sums._replace(gradient=sparse_layer.with_gradient(sums.gradient, inputs, slope))
     return ShardResult(Carried(played.lanes, played.pending, traces), seen, sums)
 
 
@@ -232,13 +246,13 @@ def _learn_from_compiled(
     rolls: Array,
     place: Array,
     shard: Array,
-) -> tuple[Sums, return_scale.Range, Any]:
-    """`learn_from` a window of one shard, and the range of returns with it."""
+) -> tuple[Sums, return_scale.Range, Any, Any]:
+    """`learn_from` a window of one shard: sums, the range of returns with it, traces, and the gradient of inputs."""
     scaled = nets.ScaledParams(params, return_scale.scale_of(game.spec, seen))
     mine = shards.shard_of(traces, shard, config.shards)
     learned = learn_from(config, value_net(config, game), scaled, window, mine, place)
     seen = return_scale.widened(seen, window.trail.returns, window.trail.ended)
-    return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces
+    return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces, learned.slope
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
@@ -270,6 +284,7 @@ class Learned(NamedTuple):
     sums: Sums
     targets: Targets  # [T + 1, B]
     traces: Any
+    slope: Any  # gradient of the inputs, where they are the first layer's outputs; else ()
 
 
 def learn_from(
@@ -283,8 +298,15 @@ def learn_from(
     # From here on all returns are those of the declared range, of which the net's outputs are shares.
     window = window._replace(trail=trail.in_net_units(params.scale))
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
-    learned_from = afterstates.thinned(window, targets, place, thin=config.thin)
-    gradient, (total, squared, known) = jax.grad(loss, argnums=2, has_aux=True)(config, net, params.net, *learned_from)
+    some, wanted = afterstates.thinned(window, targets, place, thin=config.thin)
+
+    def total_loss(weights: Any, inputs: Any) -> tuple[Array, Any]:
+        return loss(config, net, weights, some._replace(inputs=inputs), wanted)
+
+    given = isinstance(some.inputs, nets.FirstOutputs)
+    (gradient, *slope), (total, squared, known) = jax.grad(total_loss, (0, 1) if given else (0,), has_aux=True)(
+        params.net, some.inputs
+    )
     if config.view == "backward":
         gradient, traces = backward_gradient(net, params.net, window, traces, loss=config.loss, decay=config.decay)
     sums = Sums(
@@ -296,7 +318,7 @@ def learn_from(
         decisions=trail.decided[1:].sum(dtype=jnp.int32),
         rolls=jnp.int32(0),
     )
-    return Learned(sums, targets, traces)
+    return Learned(sums, targets, traces, slope[0] if given else ())
 
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")

@@ -175,7 +175,7 @@ class TargetGames(Handler):
     What is random in a game follows from the run's key and the game's number.
     """
 
-    THREADS = True  # searches are compiled
+    LOCALLY = "threads"  # searches are compiled
 
     def __init__(self, find_targets: FindTargets, config: Config, game: Game[Any]) -> None:
         self.find_targets, self.config = find_targets, config

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Hashable
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import jax
 import numpy as np
@@ -18,11 +18,13 @@ from algorithms import q_table
 from algorithms.genomes.genome import Expressed, Genes
 from algorithms.learning import rewards
 from algorithms.tabular.hash_table import Table
-from boardrl import optional, presets
+from boardrl import optional, presets, registry, workers
 from boardrl.config import setting
 from boardrl.errors import Exhausted, UserError
 from boardrl.game import Game
 from boardrl.play.policy import Policy
+from boardrl.workers import addresses
+from boardrl.workers.job import Handler
 
 PUNISHMENT, EITHER = "-", "~"  # before an event's name: worth -1 to 0, or -1 to 1, in place of 0 to 1
 # In the paper's order, after the learning rate and the discount.
@@ -71,10 +73,11 @@ class RewardRecipe:
         return q_table.init(config, game, jax.random.key(0)).table
 
     def express(self, game: Game[Any], genes: np.ndarray, seeds: np.ndarray) -> Expressed:
-        trained = [self._train(game, *child) for child in zip(genes, seeds, strict=True)]
-        tables = [state.table for state, _ in trained]
-        known = float(np.mean([load for _, load in trained]))
-        return Expressed(jax.tree.map(lambda *leaves: np.stack(leaves), *tables), {"known": known})
+        items = [{"genes": one, "seed": int(seed)} for one, seed in zip(genes, seeds, strict=True)]
+        trained = workers.active().map(workers.Job(Children, (self, cast(Hashable, game)), items))
+        known = float(np.mean([child["known"] for child in trained]))
+        leaves = (np.stack(column) for column in zip(*(child["table"] for child in trained), strict=True))
+        return Expressed(Table(*leaves), {"known": known})
 
     def policy(self, game: Game[Any], params: Table) -> Policy:
         config = self._config(game, np.zeros(len(self.genes(game).names)))
@@ -83,7 +86,7 @@ class RewardRecipe:
     def player(self, game: Game[Any], params: Table) -> None:
         return None
 
-    def _train(self, game: Game[Any], genes: np.ndarray, seed: int) -> tuple[q_table.TrainState, int]:
+    def train(self, game: Game[Any], genes: np.ndarray, seed: int) -> tuple[q_table.TrainState, int]:
         """A child's table, and how many entries of it are taken."""
         config = self._config(game, genes)
         state = q_table.init(config, game, jax.random.key(int(seed)))
@@ -115,6 +118,33 @@ class RewardRecipe:
 
     def _events(self, game: Game[Any]) -> tuple[str, ...]:
         return _events(cast(Hashable, game), self.events, self.preset)
+
+
+class Children(Handler):
+    """Trains children by their genes and seed."""
+
+    LOCALLY = "caller"  # the games of one child are played on all cores
+
+    def __init__(self, recipe: RewardRecipe, game: Game[Any]) -> None:
+        self.recipe, self.game = recipe, game
+
+    @classmethod
+    def to_data(cls, recipe: RewardRecipe, game: Game[Any]) -> dict[str, Any] | None:
+        if (text := registry.portable(game)) is None:
+            return None
+        return {"game": text, "recipe": addresses.settings_to_data(recipe)}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        return cls(addresses.settings_from_data(data["recipe"]), registry.make(data["game"]))
+
+    @classmethod
+    def name(cls, item: dict[str, Any]) -> str:
+        return f"the training of the child with seed {item['seed']}"
+
+    def run(self, item: dict[str, Any]) -> dict[str, Any]:
+        state, known = self.recipe.train(self.game, item["genes"], item["seed"])
+        return {"table": list(state.table), "known": known}
 
 
 @functools.cache

@@ -1,59 +1,73 @@
-"""Matches among members who search, each with weights of its own: one table of searchers a thread."""
+"""Matches among members who search, each with weights of its own: one table of searchers a worker."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
-import queue
-from typing import Any
+from typing import Any, Self
 
 import jax
 import numpy as np
 
 from algorithms.by_search import learner
+from boardrl import registry, workers
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.system import machine
+from boardrl.workers import addresses
+from boardrl.workers.job import Handler
 from search import evaluators, random_step
 from search.searcher import Searcher
 
 
 class Tables:
-    """Tables at which games are played, a searcher in each seat; compiled searches let other threads run."""
+    """Where games between members who search are played, by the workers in use."""
 
     def __init__(self, config: learner.Config, game: Any) -> None:
         self.config, self.game = config, game
 
-    @functools.cached_property
-    def _idle(self) -> queue.SimpleQueue[list[Searcher]]:
-        """Tables at which nobody plays; made when they are first needed, as that takes a while."""
-        value = learner.value_of(self.config, self.game)
-        blank = jax.device_get(value.init(jax.random.key(0)))
-        found: queue.SimpleQueue[list[Searcher]] = queue.SimpleQueue()
-        for _ in range(machine.num_cores()):
-            evaluated = [evaluators.learned(self.game, value, blank) for _ in range(self.game.spec.num_players)]
-            found.put([learner.searcher(self.config, self.game, each) for each in evaluated])
-        return found
-
     def play(self, params: Any, seating: np.ndarray, *, opening: int, seed: int) -> np.ndarray:
         """[G, P] returns of games between members, whose params have a leading axis.
 
-        What is random in a game follows from the seed and its number, so that threads change nothing.
+        What is random in a game follows from the seed and its number, so that workers change nothing.
         """
-        returns, idle = np.zeros(seating.shape, np.float32), self._idle
+        shared = {"params": jax.tree.leaves(params), "seating": seating, "opening": opening, "seed": seed}
+        job = workers.Job(TableGames, (self.config, self.game), range(len(seating)), shared)
+        return np.stack(workers.active().map(job))
 
-        def one(number: int) -> None:
-            table = idle.get()
-            try:
-                for searcher, member in zip(table, seating[number].tolist(), strict=True):
-                    searcher.reset()
-                    searcher.evaluator.load(jax.tree.map(lambda leaf, member=member: leaf[member], params))
-                returns[number] = play_one(table, np.random.default_rng([seed, number]), opening=opening)
-            finally:
-                idle.put(table)
 
-        with concurrent.futures.ThreadPoolExecutor(machine.num_cores()) as threads:
-            list(threads.map(one, range(len(seating))))
-        return returns
+class TableGames(Handler):
+    """Plays games by their number at a table of its own, a searcher in each seat."""
+
+    LOCALLY = "threads"
+
+    def __init__(self, config: learner.Config, game: Any) -> None:
+        value = learner.value_of(config, game)
+        blank = jax.device_get(value.init(jax.random.key(0)))
+        evaluated = [evaluators.learned(game, value, blank) for _ in range(game.spec.num_players)]
+        self.table = [learner.searcher(config, game, each) for each in evaluated]
+        self.structure, self.shared = jax.tree.structure(blank), dict[str, Any]()
+
+    @classmethod
+    def to_data(cls, config: learner.Config, game: Any) -> dict[str, Any] | None:
+        if (text := registry.portable(game)) is None:
+            return None
+        return {"game": text, "config": addresses.settings_to_data(config)}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        return cls(addresses.settings_from_data(data["config"]), registry.make(data["game"]))
+
+    @classmethod
+    def name(cls, item: int) -> str:
+        return f"game {item} of a generation"
+
+    def load(self, shared: dict[str, Any]) -> None:
+        self.shared = shared
+
+    def run(self, item: int) -> np.ndarray:
+        for searcher, member in zip(self.table, self.shared["seating"][item].tolist(), strict=True):
+            searcher.reset()
+            own = [leaf[member] for leaf in self.shared["params"]]
+            searcher.evaluator.load(jax.tree.unflatten(self.structure, own))
+        return play_one(self.table, np.random.default_rng([self.shared["seed"], item]), opening=self.shared["opening"])
 
 
 def play_one(table: list[Searcher], rng: np.random.Generator, *, opening: int) -> np.ndarray:

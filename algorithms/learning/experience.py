@@ -60,6 +60,11 @@ def gather(
     Args: see `play` and `transitions.links`.
     """
     lanes, turns = play(game, decide, opponents, worth, lanes, key, num_turns=num_turns)
+    return linked(lanes, turns, pending, discount=discount, steps=steps)
+
+
+def linked(lanes: rollout.Lanes, turns: Slot, pending: Slot, *, discount: float, steps: int) -> Experience:
+    """[T, B] turns that were played, with decisions, pending ones included, linked to those that followed."""
     slots = transitions.join(pending, turns)
     link = transitions.links(slots, discount=discount, steps=steps)
     ended = turns.ended.sum().astype(jnp.int32)
@@ -88,14 +93,27 @@ def play(
     Args:
       worth: of the events that are rewarded, see algorithms.learning.rewards.
     """
+    num_lanes = lanes.steps.shape[0]
+    shape = (2 + ROLLS, num_lanes)
+    uniforms = jax.vmap(lambda key_turn: jax.random.uniform(key_turn, shape))(jax.random.split(key, num_turns))
+    return play_drawn(game, decide, opponents, worth, lanes, uniforms)
+
+
+def play_drawn(
+    game: Game[Any],
+    decide: Decide,
+    opponents: Sequence[Policy],
+    worth: dict[str, float],
+    lanes: rollout.Lanes,
+    uniforms: Array,
+) -> tuple[rollout.Lanes, Slot]:
+    """`play` with [T, 2 + ROLLS, B] random numbers in [0, 1): two for the decision, then the rolls of each turn."""
     num_lanes, num_players = lanes.steps.shape[0], game.spec.num_players
     lineup = seats.seating(num_lanes, num_players, len(opponents))
     reward = functools.partial(rewards.of_step, game, tuple(worth), jnp.array(list(worth.values()), jnp.float32))
     decide_one = functools.partial(_decide, game, decide, opponents)
 
-    def play_turn(lanes: rollout.Lanes, key_turn: Array) -> tuple[rollout.Lanes, Slot]:
-        uniform = jax.random.uniform(key_turn, (2 + ROLLS, num_lanes))
-
+    def play_turn(lanes: rollout.Lanes, uniform: Array) -> tuple[rollout.Lanes, Slot]:
         def decide_all(lanes: rollout.Lanes, due: Array) -> rollout.Decided:
             after, notes = jax.vmap(decide_one, (0, 0, 0, 1))(lanes.state, due, lineup, uniform[:2])
             return rollout.Decided(after, notes=notes)
@@ -106,7 +124,7 @@ def play(
         player, decision = turn.notes
         return turn.lanes, Slot(player, decision.memo, decision.choice, dice, got[-1], turn.ended.over)
 
-    return jax.lax.scan(play_turn, lanes, jax.random.split(key, num_turns))
+    return jax.lax.scan(play_turn, lanes, uniforms)
 
 
 def _decide(

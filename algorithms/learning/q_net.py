@@ -40,6 +40,11 @@ class QNet:
     output: Output = "linear"
     num_choices: int = 0  # 0: one for each action of the game
     net: str = "mlp"  # see `boardrl.values.named_nets`
+    sparse: bool = True  # whether inputs of which few are not 0 are a Sparse
+
+    def for_host(self) -> QNet:
+        """With dense inputs: lowered code finds those that are not 0 by itself."""
+        return dataclasses.replace(self, sparse=False)
 
     def __post_init__(self) -> None:
         if self.inputs not in known_inputs(self.game):
@@ -92,6 +97,15 @@ class QNet:
             return out
 
         values = jax.vmap(outputs)(shown)[:, 0] if self.by_action else outputs(shown)
+        return self._activated(values)
+
+    def of_afterstate(self, params: Any, after: Any, player: Array) -> Array:
+        """[] the value to a player of the action that led to a state, if the net is shown afterstates."""
+        out = self.module.apply(params, self._shaped(self._state_net.inputs(after, player)))
+        assert isinstance(out, Array)
+        return self._activated(out[0])
+
+    def _activated(self, values: Array) -> Array:
         return jnp.maximum(values, 0.0) if self.output == "relu" else values
 
     def __call__(self, params: Any, state: Any) -> Array:
@@ -117,7 +131,21 @@ class QNet:
     def _state_net(self) -> ValueNet:
         """Who knows how a state is shown to a net."""
         encoding = "" if self.inputs in (OBSERVE, AFTERSTATE) or self.by_action else self.inputs
-        return ValueNet(self.game, self.module, encoding)
+        return ValueNet(self.game, self.module, encoding, sparse=self.sparse)
+
+
+@dataclasses.dataclass(frozen=True)
+class AfterstateQ:
+    """The value function of a net that is shown afterstates, for compiled play."""
+
+    net: QNet
+
+    def for_host(self) -> AfterstateQ:
+        return AfterstateQ(self.net.for_host())
+
+    def __call__(self, params: Any, state: Any, player: Array) -> Array:
+        """[P] the value to `player`, in every place."""
+        return jnp.broadcast_to(self.net.of_afterstate(params, state, player), self.net.game.spec.num_players)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -130,7 +130,7 @@ NOT_SENT = "optimizer_state"  # of a TrainState, as workers take no steps
 class ShardWork(Handler):
     """Plays and learns in shards by their number."""
 
-    THREADS = True
+    LOCALLY = "threads"
 
     def __init__(self, part: Part, init: Any, config: Any, game: Game[Any]) -> None:
         self.part, self.config, self.game = part, config, game

@@ -40,6 +40,11 @@ def find(play: Play, params: Any, make: Callable[[], Compiled]) -> Compiled | st
         return f"there is no compiled form: {error}"
 
 
+def remark(play: Play, found: Any) -> str:
+    """One line for the user where --play=auto has ended in JAX; else empty."""
+    return f"games are played in JAX, as {found} (--play)" if play == "auto" and isinstance(found, str) else ""
+
+
 def _slower(params: Any) -> str:
     """Why JAX is likely faster; empty where it is not."""
     if jax.default_backend() != "cpu":

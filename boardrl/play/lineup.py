@@ -78,11 +78,22 @@ def lower(game: Game[Any], deciders: tuple[Decider, ...], params: tuple[Any, ...
     """
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(jnp.shape(leaf), jnp.result_type(leaf)), params)
     leaves, structure = jax.tree.flatten(shapes)
-    return _lower(game, deciders, structure, tuple(leaves))  # type: ignore[arg-type]
+    found = _lower(game, deciders, structure, tuple(leaves))  # type: ignore[arg-type]
+    if isinstance(found, LoweringError):
+        raise found
+    return found
 
 
 @functools.cache
-def _lower(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves: tuple[Any, ...]) -> Lineup:
+def _lower(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves: tuple[Any, ...]) -> Lineup | LoweringError:
+    """The error is returned, so that it is remembered too: to trace the rules again at every update takes long."""
+    try:
+        return _lower_new(game, deciders, structure, leaves)
+    except LoweringError as error:
+        return error
+
+
+def _lower_new(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves: tuple[Any, ...]) -> Lineup:
     check_rules(game)
     params = jax.tree.unflatten(structure, leaves)
     state = jax.tree.map(jnp.asarray, game.init())
@@ -94,7 +105,7 @@ def _lower(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves: tup
         if isinstance(one, ByValue):
             functions[f"value_{number}"] = Function(for_host(one.value), [mine, row, player], title=title)
         else:
-            functions[f"logits_{number}"] = Function(one.apply, [mine, row], title=title)
+            functions[f"logits_{number}"] = Function(for_host(one.apply), [mine, row], title=title)
     layouts = tuple(Layout(one, "params") for one in params)
     module, _ = lower_module(f"{game.spec.name}_lineup", functions, extra=_dispatch(deciders, layouts))
     return Lineup(module, layouts)

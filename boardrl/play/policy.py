@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -84,9 +84,12 @@ class WithinReturns:
         return dataclasses.replace(self, value=for_host(self.value))
 
 
-def for_host(value: Value) -> Value:
-    """The same value function as it is best lowered to scalar code, if it has a form for that (`for_host`)."""
-    return value.for_host() if hasattr(value, "for_host") else value
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def for_host(function: Function) -> Function:
+    """The same value function or policy as it is best lowered to scalar code, if it has a form for that."""
+    return function.for_host() if hasattr(function, "for_host") else function
 
 
 def afterstate_value(game: Game[Any], value: Value, params: Any, after: Any, player: Array) -> Array:

@@ -13,6 +13,8 @@ and optionally
                                            None: the policy plays
     describe(config, game, state)          {name: value} of the learned parameters, for the report
     ON_HOST = True                         `update` runs on the host: it cannot be traced, or calls compiled functions
+    on_host(config, game, opponents)       the same where it depends on the settings
+    remark(config, game, opponents)        one line that the user should know before training, or an empty one
     games_per_update(config)               the number of games per update, if it is fixed: then the last update plays
                                            only the remaining games, and exactly `games` are played
     SCHEDULE                               defaults of the Schedule for this algorithm
@@ -169,8 +171,9 @@ def check_size(task: Task, say: Callable[[str], None]) -> None:
     for name, value in {**dataclasses.asdict(task.schedule), **dataclasses.asdict(config)}.items():
         if isinstance(value, int) and abs(value) > MOST_COUNT:
             raise UserError(f"--{name}={value} is out of range: expected at most {MOST_COUNT:,}")
-    if warning := machine.compile_warning(game):
-        say(f"note: {warning}")
+    remark = task.algorithm.remark(config, game, task.opponents) if hasattr(task.algorithm, "remark") else ""
+    for line in filter(None, [machine.compile_warning(game), remark]):
+        say(f"note: {line}")
 
 
 def _smaller(task: Task) -> str:
@@ -289,7 +292,7 @@ class _Session:
         """The state after one more update, and its metrics."""
         task = self.task
         arguments = (task.config, task.game, task.opponents, self.state)
-        if getattr(task.algorithm, "ON_HOST", False):
+        if self._on_host():
             state, metrics = task.algorithm.update(*arguments)
             # A copy, because the next update may reuse this state's memory before the metrics are read.
             return state, {**metrics, "games": jnp.copy(state.games)}
@@ -298,6 +301,12 @@ class _Session:
             what = f"an update of this training of {task.game.spec.name}"
             machine.require_for(_update, update, *arguments, what=what, remedy=_smaller(task), shardings=places)
         return _update(update, *arguments, shardings=places)
+
+    def _on_host(self) -> bool:
+        task = self.task
+        if hasattr(task.algorithm, "on_host"):
+            return bool(task.algorithm.on_host(task.config, task.game, task.opponents))
+        return getattr(task.algorithm, "ON_HOST", False)
 
     def log(self) -> None:
         """Writes the mean of the metrics since the last line."""

@@ -31,6 +31,12 @@ class Sparse(NamedTuple):
         return jnp.zeros(size, jnp.float32).at[self.places].add(self.weights, mode="promise_in_bounds")
 
 
+class FirstOutputs(NamedTuple):
+    """What an MLP's first dense layer gave, in place of its inputs."""
+
+    values: Array  # [H] before the activation
+
+
 class MLP(nn.Module):
     """Dense layers with one activation between them."""
 
@@ -41,9 +47,11 @@ class MLP(nn.Module):
     def setup(self) -> None:
         self.layers = [nn.Dense(units) for units in (*self.hidden, self.num_outputs)]
 
-    def __call__(self, x: Array | Sparse) -> Array:
+    def __call__(self, x: Array | Sparse | FirstOutputs) -> Array:
         first, *others = self.layers
-        if isinstance(x, Sparse):
+        if isinstance(x, FirstOutputs):
+            y = x.values
+        elif isinstance(x, Sparse):
             # A sum of rows of the kernel: many times faster than a product with a mostly zero vector.
             table = first.variables["params"]
             y = table["bias"]

@@ -6,7 +6,7 @@ import abc
 import collections
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 MOST_HANDLERS = 4  # of a worker, which keeps those that it used last: their compiled code and memory
 
@@ -18,7 +18,9 @@ class Handler(abc.ABC):
     A class at the top level of a module, made by `Class(*arguments)`.
     """
 
-    THREADS: ClassVar[bool] = False  # `run` is mostly compiled code that releases the GIL: on this machine threads do
+    # Who does items on this machine: threads, where `run` is mostly compiled code that releases the GIL; processes; or
+    # the caller's thread alone, where `run` uses all cores by itself.
+    LOCALLY: ClassVar[Literal["threads", "processes", "caller"]] = "processes"
 
     @classmethod
     @abc.abstractmethod

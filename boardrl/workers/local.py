@@ -48,9 +48,11 @@ class Local(Workers):
         return self._count
 
     def run(self, job: Job) -> Generator[tuple[int, Any]]:
-        if job.handler.THREADS:
+        if job.handler.LOCALLY == "threads":
             yield from self._in_threads(job)
-        elif min(self.count, len(job.items)) <= 1 or (data := job.data()) is None:
+            return
+        alone = job.handler.LOCALLY == "caller" or min(self.count, len(job.items)) <= 1
+        if alone or (data := job.data()) is None:
             yield from here(job)
         else:
             yield from self._in_processes(job, data)

@@ -22,7 +22,16 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 
 GAME = registry.make("tic_tac_toe")
 TINY = dqn.Config(
-    games=1000, lanes=4, window=6, hidden=(5,), capacity=64, warm_up=20, batch=8, learning_steps=2, copy_every=3
+    play="jax",
+    games=1000,
+    lanes=4,
+    window=6,
+    hidden=(5,),
+    capacity=64,
+    warm_up=20,
+    batch=8,
+    learning_steps=2,
+    copy_every=3,
 )
 
 
@@ -200,9 +209,9 @@ def test_updates_do_not_retrace_and_repeat_exactly_from_a_checkpoint_too(tmp_pat
     chex.assert_trees_all_equal(*runs)
     assert int(state.learned) == 2 * 4  # the first window does not remember enough
     assert float(metrics["loss"]) > 0
-    size = dqn.update._cache_size()
+    size = dqn._update_in_jax._cache_size()
     dqn.update(TINY, registry.make("tic_tac_toe"), (), runs[0])
-    assert dqn.update._cache_size() == size
+    assert dqn._update_in_jax._cache_size() == size
 
 
 @pytest.fixture(scope="module")

@@ -50,4 +50,4 @@ class Sums(Handler):
 
 
 class ThreadedSums(Sums):
-    THREADS = True
+    LOCALLY = "threads"

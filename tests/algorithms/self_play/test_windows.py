@@ -150,10 +150,20 @@ def test_thinned_inputs_are_those_of_the_chosen_slots():
     assert places == {0, 1, 2}
 
 
-@pytest.mark.parametrize("changes", [{}, {"thin": 3}, {"shards": 2}, {"view": "backward"}])
-def test_an_update_learns_from_the_compiled_window(changes):
+@pytest.mark.usefixtures("quick_compile")
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("pig:players=3,target=8", {}),
+        ("pig:players=3,target=8", {"thin": 3}),
+        ("pig:players=3,target=8", {"shards": 2}),
+        ("pig:players=3,target=8", {"view": "backward"}),
+        ("ludo:pieces=2,ring=16,column=2", {"thin": 3, "shards": 2}),  # sparse inputs, whose layer is compiled
+    ],
+)
+def test_an_update_learns_from_the_compiled_window(name, changes):
     """Its step is that of the gradient over the window that compiled code has played."""
-    game = registry.make("pig:players=3,target=8")
+    game = registry.make(name)
     config = dataclasses.replace(TINY, optimizer="sgd", learning_rate=0.01, anneal_learning_rate=False, **changes)
     state = td_lambda.init(config, game, jax.random.key(5))
     state, _ = td_lambda.update(config, game, (), state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import signal
 import socket
@@ -16,11 +17,22 @@ from summing_handler import Sums
 from test_workers import EXPECTED, SHARED, sums
 
 from algorithms import td_lambda, tdleaf
+from algorithms.genomes import reward_recipe, weights
 from boardrl import registry, workers
 from boardrl.errors import UserError
 from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.workers import Job, Local, ray_workers, versions
+
+
+@contextlib.contextmanager
+def by(pool):
+    """The workers in use, which are not closed."""
+    token = workers.workers._active.set(pool)
+    try:
+        yield
+    finally:
+        workers.workers._active.reset(token)
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +68,11 @@ def test_training_by_search_ends_in_the_same_bits(ray):
     config = tdleaf.Config(games=8, batch=4, depth=2, kilobytes=256, opening=3, epsilon=0.1)
     after = []
     for pool in (Local(1), Local(3), ray):
-        token = workers.workers._active.set(pool)
-        state = tdleaf.init(config, game, jax.random.key(1))
-        for _ in range(2):
-            state, metrics = tdleaf.update(config, game, (), state)
-        after.append((state, metrics))
-        workers.workers._active.reset(token)
+        with by(pool):
+            state = tdleaf.init(config, game, jax.random.key(1))
+            for _ in range(2):
+                state, metrics = tdleaf.update(config, game, (), state)
+            after.append((state, metrics))
     chex.assert_trees_all_equal(after[0], after[1])
     chex.assert_trees_all_equal(after[0], after[2])
 
@@ -70,9 +81,8 @@ def test_matches_have_the_same_result(ray):
     game = registry.make("tic_tac_toe")
     players = ["alphabeta(depth=2,kilobytes=64)", "random"]
     here = arena.match(game, players, num_games=10, seed=3, processes=1)
-    token = workers.workers._active.set(ray)
-    there = arena.match(game, players, num_games=10, seed=3)
-    workers.workers._active.reset(token)
+    with by(ray):
+        there = arena.match(game, players, num_games=10, seed=3)
     assert here == there
 
 
@@ -134,12 +144,28 @@ def test_lanes_in_shards_end_in_the_same_bits(ray, play):
     opponents = tuple(player.policy for player in players.make_lineup(config.opponents, game))
     after = []
     for pool in (Local(1), Local(3), ray):
-        token = workers.workers._active.set(pool)
-        state = td_lambda.init(config, game, jax.random.key(1))
-        for _ in range(3):
-            state, metrics = td_lambda.update(config, game, opponents, state)
-        after.append((state, metrics))
-        workers.workers._active.reset(token)
+        with by(pool):
+            state = td_lambda.init(config, game, jax.random.key(1))
+            for _ in range(3):
+                state, metrics = td_lambda.update(config, game, opponents, state)
+            after.append((state, metrics))
     chex.assert_trees_all_equal(after[0], after[1])
     chex.assert_trees_all_equal(after[0], after[2])
     assert int(after[0][0].games) > 0
+
+
+def test_children_and_their_matches_are_the_same(ray):
+    game = registry.make("tic_tac_toe")
+    recipe = reward_recipe.RewardRecipe(training_games=60, entries=1024)
+    genes = np.linspace(0.1, 0.9, 2 * len(recipe.genes(game).names), dtype=np.float32).reshape(2, -1)
+    made = weights.Weights(depth=1, kilobytes=64, hidden=(3,), evaluator="net")
+    vectors = np.random.default_rng(0).uniform(-1, 1, (4, len(made.genes(game).names))).astype(np.float32)
+    params = jax.device_get(made.express(game, vectors, np.zeros(4, np.uint32)).params)
+    seating = np.array([[0, 1], [2, 3], [1, 2], [3, 0]], np.int32)
+    found = []
+    for pool in (Local(1), ray):
+        with by(pool):
+            children = recipe.express(game, genes, np.array([5, 6], np.uint32))
+            found.append((children, made.tables(game).play(params, seating, opening=2, seed=3)))
+    chex.assert_trees_all_equal(*found)
+    assert found[0][0].metrics["known"] > 10
