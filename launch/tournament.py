@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import pathlib
 import sys
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ from boardrl import registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.play.players import Player
+from boardrl.play.players import Player, make
 from boardrl.runs import plots, progress
 from boardrl.runs import run_directory as runs
 from boardrl.runs.saved_results import Kept
@@ -106,6 +107,8 @@ def main(settings: Settings) -> None:
         raise UserError(f"--run={folder} exists already; give another name, or go on with --resume={folder}")
     if not settings.resume and not settings.run:
         folder = runs.default_path(pathlib.Path("runs"), game, "tournament", settings.seed)
+    if settings.resume:
+        players = _as_begun(folder, players, game)
     numbers = play(game, players, folder, games=settings.games, seed=settings.seed, **_how(settings))
     output.write_json(path, numbers)
 
@@ -189,6 +192,19 @@ def play(
     return numbers
 
 
+def _as_begun(folder: pathlib.Path, players: Sequence[Player], game: Game[Any]) -> list[Player]:
+    """The players that a tournament began with: of a run with newer checkpoints, the one of then if it still exists."""
+    had = _stored(folder).get("made")
+    if not isinstance(had, list) or len(had) != len(players):
+        return list(players)  # refused with all other settings
+    return [
+        dataclasses.replace(make(before, game), name=player.name)
+        if before != (player.text or player.name) and os.path.exists(before)
+        else player
+        for before, player in zip(map(str, had), players, strict=True)
+    ]
+
+
 def _check_players(folder: pathlib.Path, made: Sequence[str]) -> None:
     """Refuses to go on with players that have learned more since: their games would be rated as one player's."""
     had = _stored(folder).get("made")
@@ -198,7 +214,7 @@ def _check_players(folder: pathlib.Path, made: Sequence[str]) -> None:
         if before != now:
             raise UserError(
                 f"the games in {str(folder)!r} were played by {before}, where this player is {now} now; put back what "
-                "it was, or start a new tournament"
+                "it was (checkpoints that still exist are found by themselves), or start a new tournament with --run"
             )
 
 

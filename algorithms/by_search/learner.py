@@ -28,6 +28,7 @@ from search import evaluators, searchers
 from search.budget import Budget
 from search.player import SearchPlayer
 from search.searcher import Searcher
+from search.tree_searcher import TreeSearcher
 
 FEATURES_RATE, NET_RATE = 1.0, 0.003  # learning rates: few weights of shares of a board, or many of a net
 
@@ -83,6 +84,17 @@ def check(config: Config, game: Game[Any]) -> None:
     settings.check_hidden(config.hidden)
     name = searcher_of(config, game)
     searchers.refuse(name, game)
+    if not _is_by_depth(name):
+        others = [other for other in searchers.fitting(game) if _is_by_depth(other)]
+        raise UserError(
+            f"--searcher={name} has no leaf at the end of its best line to learn from, as it does not search to a "
+            f"depth; expected one of {', '.join(others)}"
+        )
+
+
+def _is_by_depth(name: str) -> bool:
+    """Whether a searcher deepens to a given depth, so that its principal variation ends in a leaf."""
+    return not issubclass(searchers.find(name).searcher, TreeSearcher)
 
 
 def searcher_of(config: Config, game: Game[Any]) -> str:
@@ -163,7 +175,7 @@ def search_player(config: Config, game: Game[Any], params: Any) -> SearchPlayer:
 def searcher(config: Config, game: Game[Any], evaluator: evaluators.Evaluator) -> Searcher:
     """A searcher of these settings."""
     budget = Budget(depth=config.depth, kilobytes=config.kilobytes)
-    return Searcher(game, searcher_of(config, game), budget=budget, evaluator=evaluator)
+    return searchers.make(game, searcher_of(config, game), budget=budget, evaluator=evaluator)
 
 
 FindTargets = Callable[[Any, Searcher, np.random.Generator], list[RegressionTarget]]  # of a config

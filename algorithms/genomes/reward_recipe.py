@@ -41,6 +41,9 @@ class RewardRecipe:
     encoding: str = setting("", "what a decision is known by; empty: as the preset has it")
     entries: int = setting(0, "size of a table, a power of 2; 0: as the preset has it")
     learners: int = setting(0, "seats that learn while a child is trained; 0: as the preset has it")
+    anneal: float = setting(
+        1.0, "factor of the learning rate at the end of a child's training, to which a straight line leads from 1"
+    )
 
     def check(self, game: Game[Any]) -> None:
         if self.preset and self.preset not in (known := presets.of_game("q_table", game)):
@@ -50,6 +53,8 @@ class RewardRecipe:
         for name in ("training_games", "learners"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name}={getattr(self, name)} of genome 'reward_recipe': expected at least 1")
+        if not 0 <= self.anneal <= 1:
+            raise UserError(f"anneal={self.anneal:g} of genome 'reward_recipe': expected a number from 0 to 1")
         rewarded = rewards.events(game)
         for event in self._events(game):
             if event.lstrip(PUNISHMENT + EITHER) not in rewarded:
@@ -113,7 +118,7 @@ class RewardRecipe:
         return q_table.Config(
             **presets.of_game("q_table", game).get(self.preset, {})
             | {name: value for name, value in own.items() if value}
-            | {"rewards": worth, "discount": discount, "learning_rate": rate, "learning_rate_end": rate}
+            | {"rewards": worth, "discount": discount, "learning_rate": rate, "learning_rate_end": self.anneal * rate}
         )
 
     def _events(self, game: Game[Any]) -> tuple[str, ...]:

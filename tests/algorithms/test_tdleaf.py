@@ -319,6 +319,7 @@ def test_a_resumed_run_ends_in_the_same_bits(tmp_path: Any) -> None:
         ("tic_tac_toe", {"evaluator": "features"}, "offers no features to weigh; give --evaluator=net"),
         ("pig", {"searcher": "alphabeta"}, "cannot see through the dice of pig; use expectimax"),
         ("pig", {"searcher": "alphabet"}, "did you mean 'alphabeta'"),
+        ("jumper:size=3", {"searcher": "mcts"}, "--searcher=mcts has no leaf .* expected one of .*alphabeta"),
         ("jumper:size=3", {"learning_rate": 0.0}, "learns nothing"),
         ("jumper:size=3", {"averaged": 2.0}, "--averaged=2.0 is out of range"),
         ("jumper:size=3", {"features": "extend"}, "did you mean 'extended'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sys
 
@@ -12,7 +13,8 @@ import pytest
 from test_evaluate import rows
 from test_signals import Command
 
-from launch import cli, tournament
+from boardrl.runs import learned
+from launch import cli, tournament, train
 
 BOTS = pathlib.Path(__file__).parents[1] / "support"
 
@@ -28,6 +30,12 @@ def _as_a_command(monkeypatch, tmp_path):
 def run(*flags: str) -> int:
     with pytest.raises(SystemExit) as ended:
         cli.run(tournament.main, tournament.Settings, more=tournament.more, argv=["tournament", *flags])
+    return ended.value.code
+
+
+def run_train(flags: list[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *flags])
     return ended.value.code
 
 
@@ -68,6 +76,23 @@ def test_tables_files_and_plot(tmp_path, capsys):
         "the games in 'one' were played by runs/x/checkpoints/20, where this player is perfect now; put back what"
     )
     assert sentence in capsys.readouterr().err
+
+
+def test_a_tournament_goes_on_with_the_checkpoints_that_it_began_with(tmp_path, capsys):
+    """A run that has learned more since is found at its earlier checkpoint; without it nothing is mixed up."""
+    learner = ["--game=pig:target=10", "--algo=q_table", "--run=q", "--evaluate_against=", "--games_per_update=10"]
+    assert run_train([*learner, "--games=20"]) == 0
+    flags = ["--game=pig:target=10", "--players=q,random", "--games=10", "--run=one", "--json=one.json"]
+    assert run(*flags) == 0
+    began = json.loads((tmp_path / "one" / "games.jsonl").read_text().splitlines()[0])["settings"]["made"][0]
+    assert run_train(["--resume=q", "--games=40"]) == 0
+    assert str(learned.load_run(pathlib.Path("q")).path) != began
+    capsys.readouterr()
+    assert run("--resume=one", "--json=again.json") == 0
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "one.json").read_text()
+    shutil.rmtree(began)
+    assert run("--resume=one") == 2
+    assert f"were played by {began}, where this player is" in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_what_was_played(tmp_path, capsys):

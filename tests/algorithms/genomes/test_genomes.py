@@ -207,6 +207,17 @@ def test_a_recipe_may_be_learned_from_all_seats():
         RewardRecipe(preset="derakhshan2010", learners=5).check(SDU)
 
 
+def test_a_recipe_anneals_its_learning_rate():
+    genes = np.array([0.4, 0.3, *np.zeros(8)])
+    for anneal in (1.0, 0.05):
+        made = RewardRecipe(preset="derakhshan2010", anneal=anneal)
+        made.check(SDU)
+        config = made._config(SDU, genes)
+        assert (config.learning_rate, config.learning_rate_end) == pytest.approx((0.4, 0.4 * anneal))
+    with pytest.raises(UserError, match="anneal=2 of genome 'reward_recipe': expected a number from 0 to 1"):
+        RewardRecipe(preset="derakhshan2010", anneal=2.0).check(SDU)
+
+
 def test_weights_are_those_of_the_features_or_of_a_net():
     game = registry.make("jumper:size=4")
     made = Weights(depth=1, low=-2, high=2)
