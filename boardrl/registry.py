@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import sys
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from boardrl import entry_points, options
@@ -90,6 +92,11 @@ def describe(game: Game[Any]) -> str:
 
 def portable(game: Game[Any]) -> str | None:
     """The text by which another process makes the same game; None if it is registered nowhere."""
+    return _portable(game) if isinstance(game, Hashable) else _portable.__wrapped__(game)
+
+
+@functools.lru_cache(maxsize=64)  # to look through entry points takes milliseconds
+def _portable(game: Any) -> str | None:
     try:
         text = describe(game)
         return text if make(text) == game else None

@@ -29,10 +29,12 @@ Load = Callable[[pathlib.Path], Learned]  # loads what was learned in a run dire
 class Evaluation:
     """Options that select the evaluator: a net, weights from a file, weighted features or playouts.
 
-    The default is the game's own weights of its features, or playouts where it has none.
+    The default is the game's own weights of its features; where it has none, playouts, or `td` for mcts with dice.
     """
 
-    evaluation: str = setting("", "features, playouts(games=N) or none; empty: features with weights, else playouts")
+    evaluation: str = setting(
+        "", "features, playouts(games=N), td or none; empty: features with weights, else td or playouts"
+    )
     net: str = setting(
         "", "a run directory, or a file of launch.export, whose value net values positions; none: features"
     )
@@ -66,8 +68,15 @@ def choose(game: Any, asked: Evaluation, declaration: Declaration, budget: Budge
         return evaluators.named(game, asked.features, asked.weights)
     facet = host.of(game)
     if asked.evaluation or asked.weights:
-        return evaluators.of_text(asked.evaluation, facet, asked.weights, games=declaration.playouts)
-    return evaluators.default(facet, games=declaration.playouts, limited=budget.limited or declaration.samples)
+        return evaluators.of_text(
+            asked.evaluation, facet, asked.weights, games=declaration.playouts, simulates=declaration.samples
+        )
+    return evaluators.default(
+        facet,
+        games=declaration.playouts,
+        limited=budget.limited or declaration.samples,
+        simulates=declaration.samples,
+    )
 
 
 def learned_net(game: Any, asked: Evaluation, load: Load) -> Evaluator:

@@ -25,7 +25,7 @@ class TreeSearcher(Searcher):
     memory: tree.Tree
 
     def _default_evaluator(self) -> Evaluator:
-        return default(self.facet, games=self.declaration.playouts)
+        return default(self.facet, games=self.declaration.playouts, simulates=True)
 
     def _allocate(self) -> tree.Tree:
         allocated = tree.allocate(

@@ -17,7 +17,7 @@ from boardrl.game import Game
 from boardrl.play import players, rollout
 from boardrl.play.policy import Policy
 from boardrl.values import return_scale
-from boardrl.workers import addresses
+from boardrl.workers import addresses, shipped_files
 from boardrl.workers.job import Handler
 
 Result = TypeVar("Result")
@@ -142,12 +142,17 @@ class ShardWork(Handler):
             return None
         part, init = (getattr(function, "__wrapped__", function) for function in (part, init))  # jitted: by their names
         settings = addresses.settings_to_data(config)
-        return {"game": text, "part": addresses.of(part), "init": addresses.of(init), "config": settings}
+        files = shipped_files.collect([config.opponents])
+        functions = {"part": addresses.of(part), "init": addresses.of(init)}
+        return {"game": text, **functions, "config": settings, "files": files}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Any:
         config, game = addresses.settings_from_data(data["config"]), registry.make(data["game"])
-        return ShardElsewhere(addresses.find(data["part"]), addresses.find(data["init"]), config, game)
+        (text,) = shipped_files.place([config.opponents], data["files"])
+        policies = [player.policy for player in players.make_lineup(text, game)]
+        opponents = tuple(policy for policy in policies if policy is not None)
+        return ShardElsewhere(addresses.find(data["part"]), addresses.find(data["init"]), config, game, opponents)
 
     @classmethod
     def name(cls, item: Any) -> str:
@@ -183,10 +188,8 @@ class ShardWork(Handler):
 class ShardElsewhere(ShardWork):
     """The same in another process: the TrainState comes as arrays, and has only the lanes of the shard at hand."""
 
-    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any]) -> None:
+    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...]) -> None:
         super().__init__(part, init, config, game)
-        policies = [player.policy for player in players.make_lineup(config.opponents, game)]
-        opponents = tuple(policy for policy in policies if policy is not None)
         shapes = jax.eval_shape(lambda: init(config, game, jax.random.key(0)))
         state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         self.shared = Shared(opponents, state, config.shards)

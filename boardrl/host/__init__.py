@@ -8,6 +8,7 @@ from boardrl.host.facet import (
     constants,
     in_jax,
     lower_features,
+    lower_inputs,
     of,
 )
 from boardrl.host.template import TemplateError, slots_of, specialise
@@ -23,6 +24,7 @@ __all__ = [
     "constants",
     "in_jax",
     "lower_features",
+    "lower_inputs",
     "lower_value",
     "of",
     "slots_of",

@@ -27,7 +27,7 @@ from boardrl.game import Game, State, acting
 from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
 from boardrl.lowering.lower import is_number
-from boardrl.values import linear
+from boardrl.values import linear, sparse_observation
 
 
 class SlowHostWarning(UserWarning):
@@ -321,4 +321,30 @@ def _lower_features(game: Any, name: str) -> types.ModuleType:
     arguments = [Argument("row", state), Argument("player", jnp.int32(0))]
     function = Function(call, arguments, title=f"features={name} of {game.spec.name}")
     module, _ = lower_module(f"{game.spec.name}_{name}", {"features": function}, extra=f"NUM_FEATURES = {number}\n")
+    return module
+
+
+def lower_inputs(game: Game[Any]) -> types.ModuleType:
+    """The module with a game's observation as a list of numbers and their places, for rows of its facet.
+
+    It has `NUM_INPUTS`, `INPUT_WORDS`, `inputs` and `WORK_WORDS`; a place may be listed twice, and numbers may be 0.
+    """
+    return _lower_inputs(cast(Hashable, game))
+
+
+@functools.cache
+def _lower_inputs(game: Any) -> types.ModuleType:
+    state = jax.tree.map(jnp.asarray, game.init())
+    size = int(np.prod(game.spec.obs_shape, dtype=np.int64))
+
+    def every(state: Any, player: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jnp.arange(size, dtype=jnp.int32), game.observe(state, player).reshape(size).astype(jnp.float32)
+
+    call = sparse_observation.entries(game) or every
+    number = jax.eval_shape(call, state, jnp.int32(0))[0].shape[0]
+    function = Function(
+        call, [Argument("row", state), Argument("player", jnp.int32(0))], title=f"inputs of {game.spec.name}"
+    )
+    extra = f"NUM_INPUTS = {number}\nINPUT_WORDS = {number}\n"
+    module, _ = lower_module(f"{game.spec.name}_inputs", {"inputs": function}, extra=extra)
     return module

@@ -23,6 +23,7 @@ from boardrl.play import players as players_
 from boardrl.play import rollout
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy, distinct
+from boardrl.workers import shipped_files
 from boardrl.workers.job import Handler
 
 HOST = -1  # in place of a policy's index: a host player
@@ -124,19 +125,23 @@ class Games(Handler):
         texts, game = [player.text for player in task.players], registry.portable(task.game)
         if not all(texts) or game is None or (task.control and not task.control.text):
             return None
+        control = task.control.text if task.control else ""
         return {
             "game": game,
             "players": texts,
-            "control": task.control.text if task.control else "",
+            "control": control,
+            "files": shipped_files.collect([*texts, control]),
             **{name: getattr(task, name) for name in ("seed", "opening", "num_shared", "moves")},
         }
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Self:
-        game = registry.make(data["game"])
-        control = luck.make(data["control"], game) if data["control"] else None
-        made = {"players": tuple(players_.make_all(data["players"], game)), "control": control}
-        return cls(Task(**{**data, **made, "game": game}))
+        fields = dict(data)
+        game, files = registry.make(fields["game"]), fields.pop("files")
+        *texts, told_by = shipped_files.place([*fields["players"], fields["control"]], files)
+        control = luck.make(told_by, game) if told_by else None
+        made = {"players": tuple(players_.make_all(texts, game)), "control": control}
+        return cls(Task(**{**fields, **made, "game": game}))
 
     @classmethod
     def name(cls, item: dict[str, Any]) -> str:

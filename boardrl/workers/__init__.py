@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from boardrl.workers import text_form
 from boardrl.workers.job import Job
 from boardrl.workers.local import Local
-from boardrl.workers.workers import Workers, active, in_use, set_default, using
+from boardrl.workers.workers import Workers, active, in_use, lent, set_default, using
 
-__all__ = ["Job", "Local", "Workers", "active", "in_use", "make", "opened", "using"]
+__all__ = ["Job", "Local", "Workers", "active", "in_use", "lent", "make", "opened", "using"]
 
 set_default(functools.cache(lambda: Local(keep=False)))
 

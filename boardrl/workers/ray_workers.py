@@ -143,7 +143,8 @@ class Ray(Workers):
         except Exception as error:
             where = f"the Ray cluster at {address}" if address else "a Ray on this machine"
             raise UserError(
-                f"{where} cannot be used: {_first_line(error)}; see docs/scaling.md, or leave out --workers"
+                f"{where} cannot be used: {_first_line(error)}; with RAY_AUTH_MODE=token the same token is needed "
+                "everywhere, and the same versions of Ray and Python (docs/scaling.md)"
             ) from None
 
     def _take(self, reference: Any, job: Job, batch: list[int]) -> Answer:
@@ -203,6 +204,7 @@ def _prepare() -> None:
 
 
 def _import_ray() -> Any:
+    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "4")  # a second each, to find a cluster
     try:
         import ray
         import ray.exceptions

@@ -29,11 +29,10 @@ class Packed:
         """Args:
         path: folders that a worker on the same machine imports from too, such as the current one.
         """
-        self.job, self.number = job, number
+        self.job, self.number, self._data = job, number, data
         address = addresses.of(job.handler)
         self._common = {
             "handler": address,
-            "data": data,
             "key": hashlib.sha256(address.encode() + pack(data)).hexdigest(),
             "job": number,
             "trusted": trust.is_granted(),
@@ -44,8 +43,8 @@ class Packed:
 
     @functools.cached_property
     def shared(self) -> bytearray:
-        """What all tasks share."""
-        return pack(self.job.handler.shared_to_data(self.job.shared))
+        """What all tasks share: the handler's arguments too, which may have files in them."""
+        return pack({"data": self._data, "shared": self.job.handler.shared_to_data(self.job.shared)})
 
     def task(self, batch: list[int], **more: Any) -> bytearray:
         """The task of doing some items, by their index."""
@@ -96,10 +95,10 @@ def _answer(handlers: Handlers, task: Any, shared: Any) -> bytearray:
     with trust.granted(asked["trusted"]):
 
         def make() -> Handler:
-            made: Handler = addresses.find(asked["handler"]).from_data(asked["data"])
+            made: Handler = addresses.find(asked["handler"]).from_data(unpack(shared)["data"])
             return made
 
-        handler = handlers.ready(asked["key"], make, asked["job"], lambda: unpack(shared))
+        handler = handlers.ready(asked["key"], make, asked["job"], lambda: unpack(shared)["shared"])
         began = time.perf_counter()
         results = [handler.run(item) for item in asked["items"]]
         return pack({"results": results, "seconds": time.perf_counter() - began})

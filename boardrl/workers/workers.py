@@ -93,14 +93,20 @@ def set_default(make: Callable[[], Workers]) -> None:
 
 
 @contextlib.contextmanager
+def lent(workers: Workers) -> Iterator[Workers]:
+    """Within the block these workers are in use; they stay open."""
+    token = _active.set(workers)
+    try:
+        yield workers
+    finally:
+        _active.reset(token)
+
+
+@contextlib.contextmanager
 def using(workers: Workers) -> Iterator[Workers]:
     """Within the block these workers are in use; they are closed at its end."""
-    with workers:
-        token = _active.set(workers)
-        try:
-            yield workers
-        finally:
-            _active.reset(token)
+    with workers, lent(workers):
+        yield workers
 
 
 _numbers = itertools.count()

@@ -15,6 +15,7 @@ from search.evaluators.evaluator import (
     none,
     of_text,
     playouts,
+    td,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "none",
     "of_text",
     "playouts",
+    "td",
 ]

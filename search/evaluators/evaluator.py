@@ -19,16 +19,17 @@ from boardrl.options import Option
 from boardrl.play.policy import Value, WithinReturns
 from boardrl.values.linear import Linear, find
 from boardrl.values.weight_file import check_values
-from search.evaluators import batched_net_kernel, linear_kernel, net_kernel, none_kernel, playouts_kernel
+from search.evaluators import batched_net_kernel, linear_kernel, net_kernel, none_kernel, playouts_kernel, td_kernel
 from search.evaluators.jax_callback import BatchedNet
 
-TEXTS = ("features", "playouts", "none")
+TEXTS = ("features", "playouts", "td", "none")
 PLAYOUTS = 8  # random games a position by default
 MOST_PLAYOUTS = 1 << 24  # float32 holds whole numbers up to here
 LARGE = 5_000_000  # parameters from which batches in JAX are as fast as scalar code, measured on Jumper 8×8
 # What a parameter of a convolution counts for, as it is used at every cell. On connect four scalar code takes 40 µs a
 # node with conv(channels=16,layers=2) and 389 with conv(channels=32,layers=3), batches 93 and 199.
 CONVOLUTION = 700
+EXPLORE = 0.1  # share of random actions in the self-play of `td`, in games without dice
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -60,6 +61,22 @@ def playouts(facet: Facet, *, games: int = PLAYOUTS) -> Evaluator:
     number = np.array([games], np.float32)
     # Each game has its own random stream, so that mirror images differ.
     return Evaluator(f"playouts(games={games})", module, number, symmetric=False, scratch=module.SCRATCH)
+
+
+def td(facet: Facet) -> Evaluator:
+    """Values learned during the search, by self-play from its leaves; for searchers by simulations."""
+    spec, part = facet.game.spec, host.lower_inputs(facet.game)
+    constants: dict[str, Any] = {"LEAST": float(spec.min_return), "MOST": float(spec.max_return)}
+    constants["EXPLORE"] = 0.0 if spec.num_outcomes else EXPLORE
+    module = host.specialise(td_kernel, facet, slots={"search.evaluators.input_slots": part}, **constants)
+    return Evaluator(
+        "td",
+        module,
+        np.zeros(1, np.float32),
+        symmetric=False,
+        scratch=module.SCRATCH,
+        work_words=part.WORK_WORDS,
+    )
 
 
 def linear(facet: Facet, weights: Sequence[float] | np.ndarray, features: str = "") -> Evaluator:
@@ -147,34 +164,52 @@ def learned(game: Any, value: Value, params: Any, *, batched: bool | None = None
     return net(facet, value, params, batched=True)
 
 
-def default(facet: Facet, *, games: int = PLAYOUTS, limited: bool = True) -> Evaluator:
-    """By the weights that the game offers as `feature_weights`; else by playouts.
+def default(facet: Facet, *, games: int = PLAYOUTS, limited: bool = True, simulates: bool = False) -> Evaluator:
+    """By the weights that the game offers as `feature_weights`; else by playouts, or in simulations of games with dice
+    by values learned in the search: they need far fewer of them, as playouts vary by the luck of all dice to come.
 
     Args:
       limited: whether searches end before the game does; if not, playouts would only cost time.
+      simulates: whether the search is made of simulations.
     """
     if optional.feature_weights(facet.game):
         return of_text("features", facet)
+    if simulates and facet.game.spec.num_outcomes and "observe" not in facet.refused:
+        return td(facet)
     return playouts(facet, games=games) if limited else none(facet)
 
 
-def of_text(text: str, facet: Facet, weights: Sequence[float] = (), *, games: int = PLAYOUTS) -> Evaluator:
-    """The evaluator of a text like `playouts(games=16)`, `features` or `none`; empty: `features`.
+def of_text(
+    text: str,
+    facet: Facet,
+    weights: Sequence[float] = (),
+    *,
+    games: int = PLAYOUTS,
+    simulates: bool = False,
+) -> Evaluator:
+    """The evaluator of a text like `playouts(games=16)`, `features`, `td` or `none`; empty: `features`.
 
     Args:
       weights: of the features; none: the game's own.
       games: playouts a position where the text gives no number.
+      simulates: whether the search is made of simulations.
     """
     name, rest = options.split_call(text or "features")
     if name not in TEXTS:
         hint = did_you_mean(name, TEXTS)
-        raise UserError(f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N) or none")
+        raise UserError(
+            f"unknown evaluation {text!r}{hint}; expected features, playouts, playouts(games=N), td or none"
+        )
     takes = [Option("games", int, games, "random games a position")] if name == "playouts" else []
     given = options.parse(rest, takes, f"evaluation {name!r}")
     if weights and name != "features":
         raise UserError(f"evaluation={text} has no use for weights; leave out one of the two")
     if name == "none":
         return none(facet)
+    if name == "td":
+        if not simulates:
+            raise UserError("evaluation=td learns from simulations, which only mcts makes; choose playouts or features")
+        return td(facet)
     if name == "playouts":
         return playouts(facet, games=given.get("games", games))
     chosen: Any = tuple(weights) or optional.feature_weights(facet.game)

@@ -1,7 +1,7 @@
 """Slots of the evaluator: the value of a position at the depth limit.
 
 Filled by `search.searcher.Searcher` with `Evaluator.module`, which `search.evaluators.evaluator` specialises from
-`none_kernel`, `linear_kernel`, `net_kernel`, `batched_net_kernel` or `playouts_kernel`.
+`none_kernel`, `linear_kernel`, `net_kernel`, `batched_net_kernel`, `playouts_kernel` or `td_kernel`.
 
 `weights` and `scratch` are float32 vectors of the sizes that the evaluator asks for. Values are exact in float32, so
 that the transposition table loses nothing, and lie between the lowest and the highest return of a player.
@@ -33,5 +33,6 @@ def evaluate_all(rows: Any, at: int, out: Any, weights: Any, scratch: Any, work:
 
 
 def sample_all(rows: Any, at: int, out: Any, stream: Any, weights: Any, scratch: Any, work: Any) -> None:
-    """Like `evaluate_all`; a random evaluator draws from the stream (`search.kernel.random_stream`)."""
+    """Like `evaluate_all`; a random evaluator draws from the stream (`search.kernel.random_stream`), and one
+    that learns may learn from the position."""
     raise NotImplementedError("a slot, filled by search.evaluators.evaluator")

@@ -110,8 +110,9 @@ def plant(tree: Tree, row: np.ndarray, who: int) -> None:
 
 
 def clear(tree: Tree) -> None:
-    """Removes all nodes."""
+    """Removes all nodes, and what an evaluator has learned."""
     tree.control[NUM_NODES] = 0
+    tree.arrays.scratch[...] = 0
     tree.arrays.work[...] = 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import os
 import signal
 import socket
@@ -23,16 +22,6 @@ from boardrl.errors import UserError
 from boardrl.matches import arena
 from boardrl.play import players
 from boardrl.workers import Job, Local, ray_workers, versions
-
-
-@contextlib.contextmanager
-def by(pool):
-    """The workers in use, which are not closed."""
-    token = workers.workers._active.set(pool)
-    try:
-        yield
-    finally:
-        workers.workers._active.reset(token)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +57,7 @@ def test_training_by_search_ends_in_the_same_bits(ray):
     config = tdleaf.Config(games=8, batch=4, depth=2, kilobytes=256, opening=3, epsilon=0.1)
     after = []
     for pool in (Local(1), Local(3), ray):
-        with by(pool):
+        with workers.lent(pool):
             state = tdleaf.init(config, game, jax.random.key(1))
             for _ in range(2):
                 state, metrics = tdleaf.update(config, game, (), state)
@@ -81,7 +70,7 @@ def test_matches_have_the_same_result(ray):
     game = registry.make("tic_tac_toe")
     players = ["alphabeta(depth=2,kilobytes=64)", "random"]
     here = arena.match(game, players, num_games=10, seed=3, processes=1)
-    with by(ray):
+    with workers.lent(ray):
         there = arena.match(game, players, num_games=10, seed=3)
     assert here == there
 
@@ -144,7 +133,7 @@ def test_lanes_in_shards_end_in_the_same_bits(ray, play):
     opponents = tuple(player.policy for player in players.make_lineup(config.opponents, game))
     after = []
     for pool in (Local(1), Local(3), ray):
-        with by(pool):
+        with workers.lent(pool):
             state = td_lambda.init(config, game, jax.random.key(1))
             for _ in range(3):
                 state, metrics = td_lambda.update(config, game, opponents, state)
@@ -164,7 +153,7 @@ def test_children_and_their_matches_are_the_same(ray):
     seating = np.array([[0, 1], [2, 3], [1, 2], [3, 0]], np.int32)
     found = []
     for pool in (Local(1), ray):
-        with by(pool):
+        with workers.lent(pool):
             children = recipe.express(game, genes, np.array([5, 6], np.uint32))
             found.append((children, made.tables(game).play(params, seating, opening=2, seed=3)))
     chex.assert_trees_all_equal(*found)
