@@ -167,10 +167,13 @@ def update(
 
 def find_experiences(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> Experiences | str:
     """Compiled play, or why lanes are played in JAX."""
-    net = value_net(config, game)
-    params = _shapes(net)
-    events = tuple(rewards.parse(config.rewards, game))
-    return way.find(config.play, params, lambda: experiences.make(net, params, opponents, events))
+
+    def make() -> Experiences:
+        events = tuple(rewards.parse(config.rewards, game))
+        return experiences.make(value_net(config, game), params, opponents, events)
+
+    params = _shapes(config, game)  # type: ignore[arg-type]
+    return way.find(config.play, params, opponents, (config, game), make)
 
 
 def on_host(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> bool:
@@ -184,8 +187,8 @@ def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> st
 
 
 @functools.cache
-def _shapes(net: QNet) -> Any:
-    return jax.eval_shape(net.init, jax.random.key(0))
+def _shapes(config: Config, game: Any) -> Any:
+    return jax.eval_shape(value_net(config, game).init, jax.random.key(0))
 
 
 def _play_compiled(

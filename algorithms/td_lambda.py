@@ -189,9 +189,12 @@ def find_windows(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], params: nets.ScaledParams
 ) -> Windows | str:
     """Compiled play, or why lanes are played in JAX."""
-    net = value_net(config, game)
-    options = {"whole_turns": config.whole_turns}
-    found = way.find(config.play, params, lambda: windows.make(net, config.utility, params, opponents, **options))
+
+    def make() -> Windows:
+        net = value_net(config, game)
+        return windows.make(net, config.utility, params, opponents, whole_turns=config.whole_turns)
+
+    found = way.find(config.play, params, opponents, (config, game), make)
     if config.whole_turns and isinstance(found, str):
         raise UserError(f"--whole_turns needs compiled play, but {found}; choose --play=compiled or leave it out")
     return found

@@ -33,6 +33,7 @@ from launch.papers import (
     sdu_baselines,
     szurkowski2021,
     tournament,
+    training_time,
 )
 from launch.papers.cell import Cell, Item
 
@@ -40,7 +41,7 @@ PAPERS: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
     for module in (
         *(alhajry2012, arena, brunton2013, derakhshan2010, jumper_baselines),
-        *(saederup2010, sdu_baselines, szurkowski2021, tournament),
+        *(saederup2010, sdu_baselines, szurkowski2021, tournament, training_time),
     )
 }
 

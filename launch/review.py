@@ -36,7 +36,7 @@ from launch.console import output
 from search import evaluation, evaluators, searchers
 from search.analysis.judge import SearchJudge
 from search.budget import Budget
-from search.evaluation import Evaluation
+from search.player import read_options
 
 WORST = 10  # decisions shown in the table
 MOST_DEPTH = 8
@@ -106,19 +106,12 @@ def make_judge(text: str, game: Game[Any]) -> Judge:
 
 
 def _searcher(name: str, inner: str, game: Game[Any]) -> Any:
-    declaration = searchers.find(name)
     searchers.refuse(name, game)
-    parts = (Budget, declaration.options, Evaluation)
-    known = [option for part in parts for option in options.of_dataclass(part)]
-    given = options.parse(inner, known, f"judge {name!r}")
-    budget, chosen, asked = (
-        part(**{field.name: given[field.name] for field in dataclasses.fields(part) if field.name in given})
-        for part in parts
-    )
-    if not (budget.timed if declaration.samples else budget.limited):
+    request = read_options(name, inner, f"judge {name!r}")
+    if not request.limited:
         raise UserError(f"judge {name!r} has no limit; give one, like {name}(depth=2) or {name}(ms=100)")
-    evaluator = evaluation.choose(game, asked, declaration, budget, load=learned.load_run)
-    return searchers.make(game, name, chosen, budget=budget, evaluator=evaluator)
+    leaf = evaluation.choose(game, request.evaluation, request.declaration, request.budget, load=learned.load_run)
+    return searchers.make(game, name, request.options, budget=request.budget, evaluator=leaf)
 
 
 def content(found: Review, replay: replay_file.Replay) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import functools
 import pathlib
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from boardrl.runs.learned import load_run
 from search import evaluation, random_step, searchers
 from search.analysis import turns
 from search.budget import Budget, GameClock
+from search.declaration import Declaration
 from search.evaluation import Evaluation
 from search.searcher import Searcher
 
@@ -106,13 +107,8 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
     name, rest = options.split_call(text)
     if name not in MAKERS:
         return None
-    declaration = searchers.find(name)
-    sections = (Budget, declaration.options, Evaluation)
-    known = [option for section in sections for option in options.of_dataclass(section)]
-    given = options.parse(rest, known, f"player {name!r}")
-    budget, chosen, asked = (_fill(section, given) for section in sections)
-    if not (budget.timed if declaration.samples else budget.limited):
-        budget = dataclasses.replace(budget, ms=DEFAULT_MS)
+    request = read_options(name, rest, f"player {name!r}")
+    budget = request.budget if request.limited else dataclasses.replace(request.budget, ms=DEFAULT_MS)
     searchers.refuse(name, game)
     others: list[str] = []  # other games that the net was trained on
 
@@ -121,14 +117,38 @@ def make(text: str, game: Any, *, load: evaluation.Load) -> Player | None:
         others.extend([registry.describe(found.game)] if found.game != game else [])
         return found
 
-    evaluator = evaluation.choose(game, asked, declaration, budget, load=noted)
-    if asked.net and not others and pathlib.Path(asked.net).is_file():
+    net = request.evaluation.net
+    evaluator = evaluation.choose(game, request.evaluation, request.declaration, budget, load=noted)
+    if net and not others and pathlib.Path(net).is_file():
         from boardrl.values import net_file
 
-        trained_on = net_file.trained_on(pathlib.Path(asked.net))
+        trained_on = net_file.trained_on(pathlib.Path(net))
         others += [trained_on] if trained_on != registry.describe(game) else []
-    searcher = searchers.make(game, name, chosen, budget=budget, evaluator=evaluator)
+    searcher = searchers.make(game, name, request.options, budget=budget, evaluator=evaluator)
     return Player(text, host=SearchPlayer(searcher), trained_on=", ".join(others))
+
+
+class Request(NamedTuple):
+    """What a text such as `depth=2,net=runs/<run>` asks of a searcher."""
+
+    declaration: Declaration
+    budget: Budget
+    options: Any  # of the type that the searcher declares
+    evaluation: Evaluation
+
+    @property
+    def limited(self) -> bool:
+        """Whether the budget ends a search: by depth too, unless the searcher samples."""
+        return self.budget.timed if self.declaration.samples else self.budget.limited
+
+
+def read_options(name: str, text: str, title: str) -> Request:
+    """The options of a searcher that a text gives, separated by commas; the title names it in messages."""
+    declaration = searchers.find(name)
+    sections = (Budget, declaration.options, Evaluation)
+    known = [option for section in sections for option in options.of_dataclass(section)]
+    given = options.parse(text, known, title)
+    return Request(declaration, *(_fill(section, given) for section in sections))
 
 
 def _fill(section: type, given: Mapping[str, Any]) -> Any:

@@ -56,7 +56,7 @@ FOLDERS = {
     "launch/dev": GLANCE,
     "launch/dev/fuzzing": GLANCE,
     "launch/serve": GLANCE,
-    "launch/papers": 17,  # one for each paper or study
+    "launch/papers": 18,  # one for each paper or study
 }
 COMMANDS = {
     "train",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, TypeVar
 
 import jax
 
 from boardrl.errors import UserError
 from boardrl.lowering.ir import LoweringError
+from boardrl.play.policy import Policy
 
 Play = Literal["auto", "compiled", "jax"]
 HELP = (
@@ -21,13 +22,28 @@ CONVOLUTION = 700  # what a parameter of a convolution counts for, as it is used
 Compiled = TypeVar("Compiled")
 
 
-def find(play: Play, params: Any, make: Callable[[], Compiled]) -> Compiled | str:
+_FOUND: dict[Hashable, Any] = {}
+
+
+def find(
+    play: Play, params: Any, opponents: Sequence[Policy], key: Hashable, make: Callable[[], Compiled]
+) -> Compiled | str:
     """What `make` compiles, or a sentence that says why play stays in JAX.
 
     Args:
       params: of the net that plays.
+      key: what decides the result beside the shapes of parameters: found once, it is kept, as every update asks.
       make: raises LoweringError for what has no compiled form.
     """
+    shapes = tuple((leaf.shape, leaf.dtype) for leaf in jax.tree.leaves([opponent.params for opponent in opponents]))
+    full = (key, play, tuple(opponent.apply for opponent in opponents), shapes)
+    if full not in _FOUND:
+        _FOUND[full] = _find(play, params, make)
+    found: Compiled | str = _FOUND[full]
+    return found
+
+
+def _find(play: Play, params: Any, make: Callable[[], Compiled]) -> Compiled | str:
     if play == "jax":
         return "--play=jax was given"
     if play == "auto" and (reason := _slower(params)):

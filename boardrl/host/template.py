@@ -149,9 +149,10 @@ def _shared_kernel(kernel: types.ModuleType, module: str) -> types.ModuleType | 
 
 @functools.cache
 def _imports(kernel: types.ModuleType) -> dict[str, list[ast.alias]]:
-    """The names that a module imports at its top level, by the modules that it imports them from."""
+    """The names that a module imports at its beginning, by the modules that it imports them from."""
     found: dict[str, list[ast.alias]] = {}
-    for node in ast.parse(inspect.getsource(kernel)).body:
+    head = re.split(r"^(?:@|def |class )", inspect.getsource(kernel), maxsplit=1, flags=re.MULTILINE)[0]
+    for node in ast.parse(head).body:  # to parse the rest would take as long as loading its compiled code
         if isinstance(node, ast.ImportFrom) and node.module:
             found.setdefault(node.module, []).extend(node.names)
     return found

@@ -3,5 +3,8 @@
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.layout import Layout, Leaf
 from boardrl.lowering.lower import Argument, Function, Lowered, Successors, lower, lower_module
+from boardrl.system import numba_start
 
 __all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "Successors", "lower", "lower_module"]
+
+numba_start.import_array_functions()  # nothing is compiled before

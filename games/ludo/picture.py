@@ -47,7 +47,7 @@ def draw(game: LudoRules, state: State) -> Drawing:
     """The board with its yards, globes and stars, the numbered pieces, whose turn it is and the die."""
     layout = layouts.make(game.board, game.column)
     pieces, foot = _pieces(game, layout, state), _foot(game, layout, state)
-    return Drawing(layout.size, layout.size + FOOT, _board(game, layout), pieces, foot, FOOT)
+    return Drawing(layout.size, layout.size + FOOT, _board(game), pieces, foot, FOOT)
 
 
 def clicks(game: LudoRules, state: State, action: int) -> list[str]:
@@ -231,8 +231,10 @@ def grounds(game: LudoRules, layout: Layout) -> dict[Cell, str]:
     return grounds
 
 
-def _board(game: LudoRules, layout: Layout) -> list[Shape]:
+@functools.lru_cache(maxsize=16)
+def _board(game: LudoRules) -> list[Shape]:
     """Yards, squares, globes, stars and goals."""
+    layout = layouts.make(game.board, game.column)
     shapes: list[Shape] = [Rect(0, 0, layout.size, layout.size, GROUND)]
     playing = {quarter_of(game, seat) for seat in range(game.players)}
     if layout.yards:

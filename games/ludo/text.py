@@ -134,12 +134,12 @@ def move_text(game: LudoRules, state: State, move: Array) -> str:
     """Describes a move: 'rolls 6', 'piece 2 from 14 to 20, sends 1 home'."""
     if int(state.die) == DRAW:
         return f"seat {(int(state.turn) + int(move)) % game.players} begins"
-    after, end = _outlook(game, state, move)
+    after, end = jax.device_get(_outlook(game, state, move))
     if int(state.die) == ROLL:
         return f"rolls {int(move) + 1}" + ("" if bool(after.movable.any()) else ", nothing to move")
     if int(move) == game.pieces:
         return "passes"
-    start, stop, hits = int(state.pieces[state.turn, move]), int(end.place[move]), int(end.hits[move].sum())
+    start, stop, hits = int(state.pieces[state.turn, move]), int(end.place[int(move)]), int(end.hits[int(move)].sum())
     names = {BASE: "the base", game.board.goal: "the goal"}
     words = f"piece {int(move)} from {names.get(start, start)} to {names.get(stop, stop)}"
     return words + (f", sends {hits} home" if hits else "")

@@ -26,8 +26,9 @@ def rows(batch: int) -> Sequence[Row]:
     backgammon = pgx_steps("backgammon", batch, turns=32)  # pgx has neither pig nor Ludo: the nearest race with dice
     othello, connect_four = pgx_steps("othello", batch, turns=64), pgx_steps("connect_four", batch)
     jumper_6, jumper_8 = our_steps("jumper:size=6", batch), our_steps("jumper:size=8", batch)
-    # ludopy can only play one game at a time, so our batch size is free.
-    ludo_rolls = our_ludo_rolls("ludo:rules=ludopy150", 4 * batch)
+    # ludopy can only play one game at a time, so our batch size is free. Each turn of a lane is one roll of the die, as
+    # seat 0 begins without a draw.
+    ludo_rolls = our_steps("ludo:rules=ludopy150", 4 * batch, turns=True)
     return [
         Row("tic_tac_toe", "steps/s", our_steps("tic_tac_toe", batch), "pgx tic_tac_toe", tic_tac_toe),
         Row("pig", "steps/s", our_steps("pig", batch), "pgx backgammon", backgammon),
@@ -41,8 +42,8 @@ def rows(batch: int) -> Sequence[Row]:
     ]
 
 
-def our_steps(name: str, batch: int) -> Callable[[], float]:
-    """Actions and outcomes per second in `batch` games."""
+def our_steps(name: str, batch: int, *, turns: bool = False) -> Callable[[], float]:
+    """Actions and outcomes per second in `batch` games; with `turns`, turns per second, one a lane."""
     game = registry.make(name)
     policies = (Policy(Uniform(game)),)
     lanes = rollout.start(game, batch)
@@ -53,25 +54,8 @@ def our_steps(name: str, batch: int) -> Callable[[], float]:
         key, key_play = jax.random.split(key)
         began = time.perf_counter()
         lanes, steps = rollout.count_steps(game, policies, lanes, key_play, num_turns=TURNS)
-        return int(steps) / (time.perf_counter() - began)
-
-    run()  # compiles
-    return run
-
-
-def our_ludo_rolls(name: str, batch: int) -> Callable[[], float]:
-    """Rolls of the die per second: each lane makes one per turn, because seat 0 begins without a draw."""
-    game = registry.make(name)
-    policies = (Policy(Uniform(game)),)
-    lanes = rollout.start(game, batch)
-    key = jax.random.key(0)
-
-    def run() -> float:
-        nonlocal lanes, key
-        key, key_play = jax.random.split(key)
-        began = time.perf_counter()
-        lanes, _ = jax.block_until_ready(rollout.count_steps(game, policies, lanes, key_play, num_turns=TURNS))
-        return batch * TURNS / (time.perf_counter() - began)
+        made = int(steps)  # waits until they are
+        return (batch * TURNS if turns else made) / (time.perf_counter() - began)
 
     run()  # compiles
     return run

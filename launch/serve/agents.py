@@ -131,7 +131,13 @@ class Agents:
             folder = pathlib.Path(part) / run_directory.CHECKPOINTS
             if part and folder.is_dir():
                 newest += [str(step) for step in checkpoint.steps(folder)[-1:]]
-        return "\n".join([registry.describe(game), placed, *newest])
+        described = _described(game)  # type: ignore[arg-type]  # the protocol does not declare games hashable
+        return "\n".join([described, placed, *newest])
+
+
+@functools.lru_cache(maxsize=256)
+def _described(game: Game[Any]) -> str:
+    return registry.describe(game)
 
 
 def _sampled(game: Game[Any], player: Player, state: Any, rng: np.random.Generator) -> int:

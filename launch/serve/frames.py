@@ -34,7 +34,7 @@ def picture(game: Game[Any], position: Position) -> dict[str, Any]:
     draw = optional.draw(game)
     if draw is None:
         return {"lines": shown(game, position.state)}
-    layers = drawing.layers(draw(position.state))
+    layers = drawing.layers(draw(position.state)._replace(board=()))  # the page has it already
     return {"pieces": layers.pieces, "foot": layers.foot}
 
 

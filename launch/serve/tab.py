@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import secrets
-import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket
 
 from boardrl import optional, registry
 from boardrl.errors import UserError
@@ -24,7 +22,8 @@ from boardrl.matches import replay_file
 from boardrl.play import players
 from boardrl.play import position as positions
 from boardrl.play.position import Position
-from launch.serve import frames, judging, messages, runs, security, session, thinking
+from launch.serve import frames, judging, messages, runs, session, thinking
+from launch.serve.connection import GONE, Connection
 from launch.serve.judging import Judging
 from launch.serve.messages import Refused
 from launch.serve.permitted import HUMAN, RUNS
@@ -36,23 +35,17 @@ LOOK_SECONDS = 1.0  # between two looks at a run's log
 PAUSE_SECONDS = 2.0  # between two games of players who play on and on
 MOST_LINE = 200  # moves of a line that is shown
 DELAY = 500  # milliseconds between two steps, until the page says otherwise
-BUG = "something went wrong on the server, which has printed what"
-TAKEN_OVER, TOO_FAST, TOO_MANY = 4001, 1008, 1013  # codes of a closed socket
+TAKEN_OVER, TOO_MANY = 4001, 1013  # codes of a closed socket
 
 
-class Tab:
+class Tab(Connection):
     def __init__(self, socket: WebSocket, service: Service) -> None:
-        self._socket, self._service = socket, service
+        super().__init__(socket)
+        self._service = service
         self.session: Session | None = None
         self._delay, self._paused, self._again = DELAY, False, False
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._stops: dict[str, Callable[[], None]] = {}  # end the work of a task on its thread
         self._judging: Judging | None = None
-        self._pace = security.Pace(security.PER_SECOND, security.BURST)
-        self._sending = asyncio.Lock()
         self._stepping = asyncio.Lock()  # held while `drive` makes a step and tells of it
-
-    # --- the socket ---------------------------------------------------------------------------------------------------
 
     async def serve(self) -> None:
         """Answers messages until the tab is closed."""
@@ -62,48 +55,17 @@ class Tab:
             return
         self._service.num_tabs += 1
         try:
-            while True:
-                received = await self._socket.receive()
-                if received["type"] == "websocket.disconnect":
-                    break
-                text = received.get("text") if received.get("text") is not None else received.get("bytes")
-                if not self._pace.allows():
-                    if self._pace.excess > security.MOST_EXCESS:
-                        await self._socket.close(TOO_FAST)
-                        break
-                    await self._error("too many messages at once; wait a moment")
-                    continue
-                await self._receive(text or b"")
-        except (WebSocketDisconnect, RuntimeError):
-            pass  # it was closed while something was sent
+            await self.read()
         finally:
             self._service.num_tabs -= 1
             self.leave()
 
-    async def _receive(self, text: str | bytes) -> None:
-        try:
-            message = messages.parse(text)
-            if self.session is None and message["type"] != "hello":
-                raise Refused("the first message must be hello")
-            if self.session is not None and message.get(messages.SESSION, self.session.id) != self.session.id:
-                raise Refused("the message is for another session")
-            await getattr(self, "_on_" + message["type"])(message)
-        except UserError as error:
-            await self._error(str(error))
-        except (WebSocketDisconnect, RuntimeError, asyncio.CancelledError):
-            raise
-        except Exception:  # a bug, of an outside game too, must not end the tab
-            traceback.print_exc()
-            await self._error(BUG)
-
-    async def _send(self, kind: str, **content: Any) -> None:
-        if self._socket.application_state is not WebSocketState.CONNECTED:
-            raise WebSocketDisconnect(1006)
-        async with self._sending:
-            await self._socket.send_text(json.dumps({"type": kind, **content}, separators=(",", ":"), allow_nan=False))
-
-    async def _error(self, text: str) -> None:
-        await self._send("error", text=" ".join(text.split()))
+    async def answer(self, message: dict[str, Any]) -> None:
+        if self.session is None and message["type"] != "hello":
+            raise Refused("the first message must be hello")
+        if self.session is not None and message.get(messages.SESSION, self.session.id) != self.session.id:
+            raise Refused("the message is for another session")
+        await getattr(self, "_on_" + message["type"])(message)
 
     def leave(self) -> None:
         """Ends all work, and keeps the session for a tab that comes back."""
@@ -113,42 +75,12 @@ class Tab:
             del held[self.session.id]
             self._service.keep(self.session.id, self.session.record())
 
-    def stop_work(self) -> None:
-        for name in list(self._tasks):
-            self._stop(name)
-
-    def _stop(self, name: str) -> None:
-        task, stop = self._tasks.pop(name, None), self._stops.pop(name, None)
-        if stop is not None:
-            stop()
-        if task is not None:
-            task.cancel()
-
     async def _halt(self) -> None:
         """Ends `drive`, but not in the middle of a step."""
         if (stop := self._stops.pop("drive", None)) is not None:
             stop()
         async with self._stepping:
-            self._stop("drive")
-
-    def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        async def guarded() -> None:
-            try:
-                await work
-            except UserError as error:
-                with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-                    await self._send("error", text=" ".join(str(error).split()), of=name)
-            except (WebSocketDisconnect, RuntimeError):
-                pass
-            except Exception:
-                traceback.print_exc()
-                with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-                    await self._send(
-                        "error", text="something went wrong on the server, which has printed what", of=name
-                    )
-
-        self._stop(name)
-        self._tasks[name] = asyncio.create_task(guarded())
+            self.stop("drive")
 
     @property
     def _game(self) -> Session:
@@ -188,13 +120,13 @@ class Tab:
             made.id = known
         await self._take(made)
         if problem:
-            await self._error(problem)
+            await self.error(problem)
 
     async def taken_over(self) -> None:
         """Another tab goes on with the session."""
         self.session = None
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await self._send("taken")
+        with contextlib.suppress(*GONE):
+            await self.send("taken")
             await self._socket.close(TAKEN_OVER)
 
     def _begin(self, game_text: str | None, position: str) -> Session:
@@ -222,7 +154,7 @@ class Tab:
     async def _tell_game(self) -> None:
         service, made = self._service, self._game
         told = await service.rules(self._content, made)
-        await self._send("game", **told)
+        await self.send("game", **told)
         await self._tell_frame("step", len(made.steps))
 
     def _content(self, made: Session) -> dict[str, Any]:
@@ -252,7 +184,7 @@ class Tab:
             asked = made.actor in made.humans and not made.names
             shown["actions"] = await self._service.rules(frames.actions, made) if asked else []
             shown["can_undo"] = any(step.actor in made.humans for step in made.steps) and not made.names
-        await self._send(kind, **shown)
+        await self.send(kind, **shown)
 
     # --- messages that change the game --------------------------------------------------------------------------------
 
@@ -300,7 +232,7 @@ class Tab:
         await self._halt()
         try:
             number = await self._service.rules(made.undo)
-            await self._send("cut", step=number)
+            await self.send("cut", step=number)
             await self._tell_frame("step", number)
         finally:
             self._drive()
@@ -326,7 +258,7 @@ class Tab:
         await self._take(await self._service.rules(make))
 
     def _drive(self) -> None:
-        self._start("drive", self._play_on())
+        self.start("drive", self._play_on())
 
     async def _play_on(self) -> None:
         """Makes the moves of dice and players until a person is to move or the game is over."""
@@ -341,7 +273,7 @@ class Tab:
                     made.seats[made.actor], made.game, made.now.state, made.now.legal, made.rng(), owner=made
                 )
                 self._stops["drive"] = stop
-                await self._send("thinks", seat=made.actor)
+                await self.send("thinks", seat=made.actor)
                 move = await service.thought(choose)
                 self._stops.pop("drive", None)
             await asyncio.sleep(max(0.0, due - clock()))
@@ -377,26 +309,25 @@ class Tab:
                 found.append(frames.picture(made.game, now))
             return found
 
-        await self._send("line", step=number, frames=await self._service.rules(pictures))
+        await self.send("line", step=number, frames=await self._service.rules(pictures))
 
     async def _on_think(self, message: dict[str, Any]) -> None:
         made, number = self._game, message["step"]
         if number > len(made.steps):
             raise Refused(f"the game has no step {number}")
-        self._stop("think")
+        self.stop("think")
         state = made.positions[number].state
         analysis = Analysis(self._service.permitted, made.game, message["player"], state)
-        self._start("think", self._think(analysis, number))
-        self._stops["think"] = analysis.stop
+        self.start("think", self._think(analysis, number), analysis.stop)
 
     async def _think(self, analysis: Analysis, number: int) -> None:
-        await self._send("thought", step=number, done=False, waiting=True)
+        await self.send("thought", step=number, done=False, waiting=True)
         async for found in self._service.stream(analysis.run):
-            await self._send("thought", step=number, done=False, **found)
-        await self._send("thought", step=number, done=True)
+            await self.send("thought", step=number, done=False, **found)
+        await self.send("thought", step=number, done=True)
 
     async def _on_judge(self, message: dict[str, Any]) -> None:
-        self._stop("judge")
+        self.stop("judge")
         self._judging = Judging(self._service.permitted, self._game.game, message["player"])
         self._judge_on()
 
@@ -404,8 +335,7 @@ class Tab:
         """Judges the steps that were made since the last time."""
         task = self._tasks.get("judge")
         if self._judging is not None and (task is None or task.done()):
-            self._start("judge", self._judge(self._judging))
-            self._stops["judge"] = self._judging.stop
+            self.start("judge", self._judge(self._judging), self._judging.stop)
 
     async def _judge(self, judge: Judging) -> None:
         made = self._game
@@ -413,22 +343,22 @@ class Tab:
         while told != len(made.steps):
             told = len(made.steps)
             async for found in self._service.stream(lambda: judge.run(made)):
-                await self._send("judged", **found)
+                await self.send("judged", **found)
 
     async def _on_runs(self, message: dict[str, Any]) -> None:
         found = await self._service.rules(runs.listed, self._service.permitted.runs)
-        await self._send("runs", runs=found)
+        await self.send("runs", runs=found)
 
     async def _on_run(self, message: dict[str, Any]) -> None:
         curve = await self._service.rules(runs.Curve, self._service.permitted.run(message["run"]))
-        self._start("run", self._follow_run(curve))
+        self.start("run", self._follow_run(curve))
 
     async def _follow_run(self, curve: runs.Curve) -> None:
         updates = None
         await self._service.rules(curve.look)
         while True:
             content = await self._service.rules(curve.content)
-            await self._send("run", **content, newer=updates not in (None, content["updates"]))
+            await self.send("run", **content, newer=updates not in (None, content["updates"]))
             updates = content["updates"]
             while not await self._service.rules(curve.look):
                 await asyncio.sleep(LOOK_SECONDS)
@@ -437,10 +367,10 @@ class Tab:
         replay = await self._service.rules(self._game.replay)
         if replay is None:
             raise Refused("a game from a position that was set up cannot be saved; copy its position or its link")
-        await self._send("saved", replay=replay)
+        await self.send("saved", replay=replay)
 
     async def _on_quiet(self, message: dict[str, Any]) -> None:
-        self._stop(message["what"])
+        self.stop(message["what"])
         if message["what"] == "judge":
             self._judging = None
 

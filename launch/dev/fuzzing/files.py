@@ -6,6 +6,7 @@ import functools
 import html.parser
 import pathlib
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -32,17 +33,21 @@ def weights_file(draw: Draw, where: Place) -> None:
     path = where.inside / draw(st.sampled_from(("w.json", "a b.json", "é.json")))
     names = find(game, "").names
     weight_file.save(path, Weights("jumper", "", names, tuple(0.5 for _ in names), "a command"))
-    story = []
-    if draw(st.integers(0, 9)):
-        if draw(st.integers(0, 5)):
-            garble.json_file(draw, path)
-            story.append(f"{path.read_bytes()[:400]!r}")
-        else:
-            story.append(garble.entry(draw, path, where.outside))
+    story = _damage(draw, path, where, garble.json_file)
     with keeping(where, story):
         player = make(f"negascout(depth=1,kilobytes=256,learned={path})", game)
         assert player.host is not None
         player.host.choose(game, jax.device_get(game.init()), np.random.default_rng(0))
+
+
+def _damage(draw: Draw, path: pathlib.Path, where: Place, change: Callable[[Draw, pathlib.Path], None]) -> list[str]:
+    """Mostly changes the content of a file, sometimes puts something else in its place; says what was done."""
+    if not draw(st.integers(0, 9)):
+        return []
+    if not draw(st.integers(0, 5)):
+        return [garble.entry(draw, path, where.outside)]
+    change(draw, path)
+    return [f"{path.read_bytes()[:500]!r}"]
 
 
 class First:
@@ -82,13 +87,7 @@ def match_record(draw: Draw, where: Place) -> None:
     name = draw(st.sampled_from(("random", "first")))
     path = where.inside / "match.jsonl"
     path.write_bytes(_good_records()[name])
-    story = [name]
-    if draw(st.integers(0, 9)):
-        if draw(st.integers(0, 6)):
-            garble.json_lines(draw, path)
-            story.append(f"{path.read_bytes()[:600]!r}")
-        else:
-            story.append(garble.entry(draw, path, where.outside))
+    story = [name, *_damage(draw, path, where, garble.json_lines)]
     with keeping(where, story):
         _play_match(name, path)
 
@@ -107,13 +106,7 @@ def replay_json(draw: Draw, where: Place) -> None:
     """The file of a recorded game is read and followed by the rules."""
     path = where.inside / "game.json"
     path.write_bytes(_good_replay())
-    story = []
-    if draw(st.integers(0, 9)):
-        if draw(st.integers(0, 5)):
-            garble.json_file(draw, path)
-            story.append(f"{path.read_bytes()[:400]!r}")
-        else:
-            story.append(garble.entry(draw, path, where.outside))
+    story = _damage(draw, path, where, garble.json_file)
     with keeping(where, story):
         found = replay_file.read(path)
         for step in replay_file.follow(path, found, replay_file.game_of(path, found)):
