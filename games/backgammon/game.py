@@ -13,7 +13,6 @@ from boardrl.drawing import Drawing
 from games.backgammon import picture, text
 from games.backgammon.rules import Rules, State
 
-
 # The net of `backgammon_best`, learned by TD(λ) in self-play.
 BEST = pathlib.Path(__file__).parent / "weights" / "best.json"
 
