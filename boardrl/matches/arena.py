@@ -11,7 +11,7 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.game import Game, Spec
-from boardrl.matches import distinct_games, host_match, intervals, luck, observations, sequential
+from boardrl.matches import distinct_games, host_match, intervals, luck, net_match, observations, sequential
 from boardrl.matches import duplicate as duplicates
 from boardrl.matches.luck import Control
 from boardrl.matches.observations import Adjusted
@@ -175,7 +175,8 @@ def play(
 ) -> Played:
     """Plays games with the given seatings: game g uses arrangement g mod R.
 
-    Games between policies run in batches on the device. Games with a host player are spread over processes.
+    Games between policies run in batches on the device, long matches of value nets with a control in compiled code.
+    Games with a host player are spread over processes.
 
     Args:
       arrangements: [R, P] the index of the player in each seat.
@@ -198,7 +199,15 @@ def play(
     record.begin(arrangements, num_games, duplicate=duplicate, luck=control is not None, rule=rule)
     tick, resumed = tick or (lambda done: None), resumed or (lambda done: None)
     policies = [player.policy for player in players if player.policy]
-    if len(policies) == len(players):
+    compiled = None
+    if control is not None and recorder is None and len(policies) == len(players):
+        compiled = net_match.find(game, policies, control, num_games=num_games)
+    if compiled is not None:
+        if known := record.restore_games():
+            resumed(len(known))
+        num_shared = len(arrangements) if duplicate else 0
+        compiled.play(record, seed=seed, opening=opening, num_shared=num_shared, tick=tick)
+    elif len(policies) == len(players):
         most_lanes = STOPPING_LANES if test else MAX_LANES
         lanes = _Lanes(game, policies, arrangements, num_games=num_games, opening=opening, most=most_lanes)
         lanes.duplicate, lanes.control, lanes.recorder = duplicate, control, recorder

@@ -10,6 +10,7 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from algorithms import td_lambda
 from boardrl import optional, registry
@@ -26,6 +27,7 @@ CALLS = 4  # of one measurement
 UPDATES = 300  # of learning before the nets play, so that games go as games of nets do
 MATCH_GAMES = 20_000  # of one measurement of a match against OpenSpiel's
 THEIR_GAMES = 300
+NET_GAMES = 2048  # of one measurement of a match of nets
 HIDDEN = 64  # units of the nets that pgx's match is played by, as many as ours have
 
 
@@ -34,7 +36,8 @@ def rows(batch: int) -> Sequence[Row]:
     adjusted, shared = turns_rate("ludo", batch, control=True), turns_rate("ludo", batch, duplicate=True)
     both = turns_rate("ludo", batch, control=True, duplicate=True)
     return [
-        Row("ludo, two nets, luck taken out", "turns/s", adjusted, "plain", plain),
+        Row("ludo, match of two nets, luck taken out", "games/s", net_games(control=True), "plain", net_games()),
+        Row("ludo, two nets, luck taken out in JAX", "turns/s", adjusted, "plain", plain),
         Row("ludo, two nets, duplicate dice", "turns/s", shared, "plain", plain),
         Row("ludo, two nets, both", "turns/s", both, "plain", plain),
         Row("ludo, two nets, plain", "turns/s", plain, "pgx backgammon, two nets", pgx_turns(batch)),
@@ -89,6 +92,24 @@ def turns_rate(name: str, batch: int, *, control: bool = False, duplicate: bool 
             lanes, ended = rollout.play(game, policies, seats.astype(jnp.int32), lanes, key_play, **options)
         jax.block_until_ready((lanes, ended))
         return batch * TURNS * CALLS / (time.perf_counter() - began)
+
+    run()  # compiles
+    return run
+
+
+def net_games(*, control: bool = False) -> Callable[[], float]:
+    """Games per second of a whole match of two nets, each with two seats, as `arena.play` plays it."""
+    game = registry.make("ludo")
+    if "ludo" not in _nets:
+        _nets["ludo"] = two_nets(game)
+    players = [Player(f"net {number}", policy) for number, policy in enumerate(_nets["ludo"])]
+    seats = np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
+    options: dict[str, Any] = {"control": luck.of_player(players[0]) if control else None}
+
+    def run() -> float:
+        began = time.perf_counter()
+        arena.play(game, players, seats, num_games=NET_GAMES, seed=0, **options)
+        return NET_GAMES / (time.perf_counter() - began)
 
     run()  # compiles
     return run

@@ -1,0 +1,97 @@
+"""Matches without luck between value nets, played in compiled code.
+
+All players are greedy by value functions of one kind, such as nets of the same layers, and so is the control. Then a
+roll costs its legal afterstates, where a batch on the device values all actions of all outcomes.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import itertools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from boardrl import host
+from boardrl.game import Game
+from boardrl.lowering.ir import LoweringError
+from boardrl.matches import net_match_kernel
+from boardrl.matches.luck import Control
+from boardrl.matches.records import Record, Result
+from boardrl.play.policy import Greedy, Policy
+from boardrl.system import machine
+
+LEAST_GAMES = 1000  # of a match that is worth the time to compile
+BLOCK = 16  # games that a thread plays before it takes the next ones
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NetMatch:
+    """The compiled kernel of a match, and the parameters of its players and of its control."""
+
+    module: types.ModuleType
+    params: np.ndarray  # [M + 1, W] uint64, the control's last
+
+    def play(
+        self,
+        record: Record,
+        *,
+        seed: int,
+        opening: int = 0,
+        num_shared: int = 0,
+        tick: Callable[[int], None],
+    ) -> None:
+        """Plays the games that are missing from a record, or until it is decided.
+
+        All randomness of a game derives from the seed and the number of the game, or of its group.
+
+        Args:
+          num_shared: number of games in a row that have the same dice; 0: each has its own.
+        """
+        missing = np.array([index for index, _ in record.left()], np.int64)
+        num_games, num_players = record.seating.shape
+        group_of = np.arange(num_games) // max(num_shared, 1)
+        seating = record.seating.astype(np.int32)
+        results, luck = np.zeros((2, num_games, num_players), np.float32)
+        cut, drawn = np.zeros((2, num_games), np.bool_)
+        courses = np.zeros(num_games, np.uint64)
+
+        def block(games: np.ndarray) -> np.ndarray:
+            self.module.play(
+                games, np.uint64(seed), group_of, opening, seating, self.params, len(self.params) - 1,
+                results, luck, cut, drawn, courses,
+            )  # fmt: skip
+            return games
+
+        done = num_games - len(missing)
+        blocks = iter(np.split(missing, range(BLOCK, len(missing), BLOCK)) if len(missing) else [])
+        cores = machine.num_cores()
+        with concurrent.futures.ThreadPoolExecutor(cores) as threads:
+            under_way = [threads.submit(block, games) for games in itertools.islice(blocks, 2 * cores)]
+            while under_way and not record.decided():
+                for game in under_way.pop(0).result():
+                    found = (results[game].tolist(), bool(cut[game]), int(courses[game]), bool(drawn[game]), False)
+                    record.finish(int(game), Result(*found, luck[game].tolist()))
+                    done += 1
+                tick(done)
+                under_way += [threads.submit(block, games) for games in itertools.islice(blocks, 1)]
+
+
+def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_games: int) -> NetMatch | None:
+    """The compiled match of these policies; None where they, or so few games, are better played in JAX."""
+    deciders = [policy.apply for policy in policies]
+    alike = all(isinstance(one, Greedy) and one.value == control.value and one.utility == "own" for one in deciders)
+    params = [*(policy.params for policy in policies), control.params]
+    shapes = {tuple((np.shape(leaf), np.asarray(leaf).dtype) for leaf in jax.tree.leaves(one)) for one in params}
+    if num_games < LEAST_GAMES or not alike or control.at_decisions or len(shapes) > 1 or host.of(game).refused:
+        return None
+    try:
+        lowered = host.lower_value(control.value, control.params, game)
+    except LoweringError:
+        return None
+    module = host.specialise(net_match_kernel, host.of(game), evaluator=lowered.module)
+    return NetMatch(module, np.stack([lowered.params(one) for one in params]))

@@ -1,0 +1,154 @@
+"""Compiled matches of value nets: the same values and choices as in JAX, shared dice, no bias, resuming."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from boardrl import host
+from boardrl.game import CHANCE
+from boardrl.matches import arena, luck, net_match, observations
+from boardrl.matches.luck import Control
+from boardrl.matches.records import Record
+from boardrl.play.players import Player
+from boardrl.play.policy import Greedy, Policy, Uniform, state_value
+from boardrl.runs.saved_results import Kept
+from boardrl.values.nets import MLP, ValueNet
+from games.ludo import Ludo
+
+GAME = Ludo(players=2, pieces=2, ring=8, column=1)
+NET = ValueNet(GAME, MLP((8,), 2))
+SEATS = np.array([[0, 1], [1, 0]])
+
+
+def params(seed: int) -> object:
+    return jax.tree.map(lambda leaf: 4 * leaf, NET.init(jax.random.key(seed)))
+
+
+CONTROL = Control("net", NET, params(0))
+PLAYERS = [Player(f"net {seed}", Policy(Greedy(GAME, NET), params(seed))) for seed in (0, 1)]
+
+
+@pytest.fixture(autouse=True)
+def short_matches(monkeypatch):
+    monkeypatch.setattr(net_match, "LEAST_GAMES", 1)
+
+
+def compiled() -> net_match.NetMatch:
+    found = net_match.find(GAME, [player.policy for player in PLAYERS], CONTROL, num_games=1)
+    assert found is not None
+    return found
+
+
+def positions(actor_is_chance: bool, count: int) -> list[np.ndarray]:
+    """Rows of random play."""
+    facet, work, rng = host.of(GAME), host.of(GAME).work(), np.random.default_rng(0)
+    row, found = facet.rows(), []
+    facet.init(row)
+    while len(found) < count:
+        who = int(facet.actor(row, work))
+        if who == -2:
+            facet.init(row)
+            continue
+        if (who == CHANCE) == actor_is_chance and rng.random() < 0.3:
+            found.append(row.copy())
+        probs = np.zeros(GAME.spec.num_outcomes, np.float32)
+        facet.chance(row, probs, work)
+        move = rng.choice(len(probs), p=probs / probs.sum()) if who == CHANCE else rng.choice(facet.actions(row))
+        after = facet.rows()
+        facet.step(row, int(move), after, work)
+        row = after
+    return found
+
+
+def memory(module):
+    facet = host.of(GAME)
+    return (
+        facet.rows(),
+        facet.mask(),
+        np.zeros(2, np.float32),
+        facet.work(),
+        np.zeros(module.EVALUATOR_WORDS, np.uint64),
+    )
+
+
+def test_values_after_outcomes_are_those_of_jax():
+    match, facet = compiled(), host.of(GAME)
+    look = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params))
+    probs, rolled = np.zeros(6, np.float32), facet.rows(6)
+    for row in positions(True, 30):
+        best = np.zeros((6, 2), np.float32)
+        viewer = match.module.after_outcomes(match.params[-1], row, 1, probs, rolled, best, memory(match.module))
+        want = look(jax.tree.map(jnp.asarray, facet.state(row)), jnp.int32(1))
+        assert viewer == int(want.viewer)
+        np.testing.assert_allclose(best, want.values, atol=2e-6)
+        sums = np.zeros(2, np.float32)
+        match.module.add_luck(best, probs, 3, sums)
+        np.testing.assert_allclose(sums, luck.of_outcome(want.values, jnp.asarray(probs), jnp.int32(3)), atol=2e-6)
+
+
+def test_choices_are_the_best_afterstates():
+    match, facet = compiled(), host.of(GAME)
+    best_value = jax.jit(functools.partial(state_value, GAME, NET, CONTROL.params))
+    for row in positions(False, 30):
+        own = memory(match.module)
+        facet.legal(row, own[1], own[3])
+        who = int(facet.actor(row, own[3]))
+        action, _ = match.module.choose(match.params[0], row, who, np.uint64(7), 0, own)
+        after, values = facet.rows(), np.zeros(2, np.float32)
+        facet.step(row, int(action), after, own[3])
+        match.module.value_after(match.params[0], after, who, values, own[3], own[4])
+        assert values[who] == pytest.approx(float(best_value(facet.state(row))[who]), abs=2e-6)
+
+
+def test_luck_is_unbiased_and_both_ways_of_playing_agree(monkeypatch):
+    """Plain, adjusted in compiled code, adjusted in JAX: three estimates of the same win rate."""
+    played = arena.play(GAME, PLAYERS, SEATS, num_games=1000, seed=3, control=CONTROL)
+    monkeypatch.setattr(net_match, "LEAST_GAMES", 10**9)
+    jaxed = arena.play(GAME, PLAYERS, SEATS, num_games=1000, seed=3, control=CONTROL)
+    means = [observations.mean(one.returns[np.arange(1000), np.arange(1000) % 2]) for one in (played, jaxed)]
+    assert abs(played.luck.mean(axis=0)).max() < 4 * played.luck.std() / 1000**0.5
+    assert abs(means[0].mean - means[1].mean) < 4 * (means[0].variance / 500) ** 0.5
+    assert played.luck.std() == pytest.approx(jaxed.luck.std(), rel=0.1)
+    assert (played.returns.sum(axis=1) == 0).all()
+    assert played.distinct > 950
+
+
+def test_a_group_shares_its_dice():
+    """A net against itself: with the same dice in both seatings, both games of a group are the same."""
+    twins = [Player(name, PLAYERS[0].policy) for name in ("a", "b")]
+    played = arena.play(GAME, twins, SEATS, num_games=200, seed=0, control=CONTROL, duplicate=True)
+    np.testing.assert_array_equal(played.returns[::2], played.returns[1::2])
+    # Ties are drawn for each game, so that the pieces' order may differ, and rounding with it.
+    np.testing.assert_allclose(played.luck[::2], played.luck[1::2], atol=1e-5)
+    assert played.group is not None
+    assert len(np.unique(played.returns[::2, 0])) == 2
+
+
+def test_the_seed_decides_and_a_match_resumes(tmp_path: pathlib.Path):
+    def play(seed: int, record: Record | None = None) -> np.ndarray:
+        played = arena.play(GAME, PLAYERS, SEATS, num_games=60, seed=seed, control=CONTROL, record=record)
+        return np.concatenate([played.returns, played.luck], axis=1)
+
+    whole = play(1)
+    assert (play(2) != whole).any()
+    path = tmp_path / "games.jsonl"
+    np.testing.assert_array_equal(play(1, Record(Kept(path))), whole)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:20] + lines[41:]))
+    np.testing.assert_array_equal(play(1, Record(Kept(path))), whole)
+    assert len(path.read_text().splitlines()) == len(lines)
+
+
+def test_what_is_not_alike_is_played_in_jax():
+    policies = [player.policy for player in PLAYERS]
+    assert net_match.find(GAME, [policies[0], Policy(Uniform(GAME))], CONTROL, num_games=100) is None
+    wider = ValueNet(GAME, MLP((9,), 2))
+    other = Policy(Greedy(GAME, wider), wider.init(jax.random.key(0)))
+    assert net_match.find(GAME, [policies[0], other], CONTROL, num_games=100) is None
+    assert net_match.find(GAME, policies, CONTROL._replace(at_decisions=True), num_games=100) is None
