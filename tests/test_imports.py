@@ -37,6 +37,7 @@ FOLDERS = {
     "boardrl/workers": GLANCE,
     "games": GLANCE,
     "games/guests": GLANCE,
+    "games/backgammon": GLANCE,
     "games/jumper": GLANCE,
     "games/ludo": GLANCE,
     "algorithms": GLANCE,
