@@ -28,7 +28,9 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game, one_hot
 from boardrl.play import rollout
+from boardrl.play.players import HostPlayer
 from boardrl.play.policy import Greedy, Policy, Utility, afterstate_values, utilities
+from boardrl.play.whole_turns import WholeTurns
 from boardrl.system import machine
 from boardrl.values import named_nets, nets, return_scale
 
@@ -64,6 +66,9 @@ class Config:
     utility: Utility = setting("own", "what a move maximises: the actor's value, or its margin over all others' sum")
     view: Literal["forward", "backward"] = setting("forward", "λ-returns over a window, or eligibility traces (slower)")
     play: way.Play = setting("auto", way.HELP)
+    whole_turns: bool = setting(
+        False, "choose turns by the position at their end, not action by action, and learn only those; compiled play"
+    )
 
 
 class TrainState(NamedTuple):
@@ -186,9 +191,13 @@ def find_windows(
     """Compiled play, or why lanes are played in JAX."""
 
     def make() -> Windows:
-        return windows.make(value_net(config, game), config.utility, params, opponents)
+        net = value_net(config, game)
+        return windows.make(net, config.utility, params, opponents, whole_turns=config.whole_turns)
 
-    return way.find(config.play, params, opponents, (config, game), make)
+    found = way.find(config.play, params, opponents, (config, game), make)
+    if config.whole_turns and isinstance(found, str):
+        raise UserError(f"--whole_turns needs compiled play, but {found}; choose --play=compiled or leave it out")
+    return found
 
 
 def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
@@ -350,6 +359,13 @@ def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
     """The greedy player of what was learned."""
     value = nets.Scaled(value_net(config, game))
     return Policy(Greedy(game, value, config.utility), scaled_params(game, state))
+
+
+def player(config: Config, game: Game[Any], state: TrainState) -> HostPlayer | None:
+    """The player of what was learned where it chooses whole turns; None where the policy plays."""
+    if not config.whole_turns:
+        return None
+    return WholeTurns(game, nets.Scaled(value_net(config, game)), scaled_params(game, state), config.utility)
 
 
 @functools.partial(jax.jit, static_argnames="game")

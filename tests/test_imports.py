@@ -38,6 +38,7 @@ FOLDERS = {
     "boardrl/workers": GLANCE,
     "games": GLANCE,
     "games/guests": GLANCE,
+    "games/backgammon": GLANCE,
     "games/jumper": GLANCE,
     "games/ludo": GLANCE,
     "algorithms": GLANCE,

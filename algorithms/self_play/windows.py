@@ -20,7 +20,7 @@ import numpy as np
 from algorithms.learning import seats
 from algorithms.learning.afterstates import Pending
 from algorithms.learning.returns import Trail, Window
-from algorithms.self_play import window_kernel
+from algorithms.self_play import turn_window_kernel, window_kernel
 from boardrl import host
 from boardrl.host import dice
 from boardrl.lowering import Argument, Function, Layout, lower_module
@@ -102,15 +102,21 @@ class Windows:
         return Played(window, lanes, after, int(counts[:, 1].sum()))
 
 
-def make(net: nets.ValueNet, utility: Utility, params: nets.ScaledParams, opponents: tuple[Policy, ...]) -> Windows:
-    """Compiled play of a learner with this net; raises LoweringError where there is none."""
+def make(
+    net: nets.ValueNet, utility: Utility, params: nets.ScaledParams, opponents: tuple[Policy, ...], *, whole_turns: bool
+) -> Windows:
+    """Compiled play of a learner with this net; raises LoweringError where there is none.
+
+    Args:
+      whole_turns: a slot is a turn, chosen by the position at its end, not an action.
+    """
     deciders = (ByValue(nets.Scaled(net), utility), *map(decider, opponents))
     players = lineup.lower(net.game, deciders, (params, *(opponent.params for opponent in opponents)))
-    return _make(net, players)
+    return _make(net, players, whole_turns)
 
 
 @functools.cache
-def _make(net: nets.ValueNet, players: Lineup) -> Windows:
+def _make(net: nets.ValueNet, players: Lineup, whole_turns: bool) -> Windows:
     game = net.game
     state = jax.tree.map(jnp.asarray, game.init())
     arguments = [Argument("row", state), Argument("player", jnp.int32(0))]
@@ -120,7 +126,8 @@ def _make(net: nets.ValueNet, players: Lineup) -> Windows:
     shown, _ = lower_module(f"{game.spec.name}_inputs", {"show": function}, extra=extra)
     facet = host.of(game)
     slots = {lineup_slots.__name__: players.module, "algorithms.self_play.window_slots": shown}
-    return Windows(host.specialise(window_kernel, facet, slots=slots), facet, players, layout)
+    kernel = turn_window_kernel if whole_turns else window_kernel
+    return Windows(host.specialise(kernel, facet, slots=slots), facet, players, layout)
 
 
 def plan_of(seed: int, *, num_turns: int, epsilon: float, opening: int, thin: int, every_slot: bool) -> Plan:

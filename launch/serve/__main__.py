@@ -117,6 +117,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens, before anything is said about it."""
     if not 0 <= port < 2**16:
         raise UserError(f"--port={port} is no port; expected 0 to {2**16 - 1}")
+    made = None
     try:
         family, kind, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind)
@@ -124,6 +125,8 @@ def listen(host: str, port: int) -> socket.socket:
         made.bind(place)
         made.listen(128)
     except OSError as error:
+        if made is not None:
+            made.close()
         raise UserError(f"--host={host} --port={port} cannot be used: {error.strerror}; choose another port") from None
     return made
 

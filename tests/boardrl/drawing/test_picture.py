@@ -9,7 +9,7 @@ import pytest
 import rich.console
 
 from boardrl import drawing
-from boardrl.drawing import Circle, Drawing, Frame, Glyph, Label, Polygon, Rect
+from boardrl.drawing import Circle, Drawing, Frame, Glyph, Label, Part, Polygon, Rect
 
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURE = Drawing(
@@ -50,6 +50,18 @@ def test_replay_is_self_contained_and_keeps_frames_in_order():
     for control in ("first", "back", "play", "next", "end", "slider", "speed"):
         assert page.count(f'id="{control}"') == 1
         assert f'at("{control}")' in page
+
+
+def test_parts_are_named_and_layers_apart():
+    part = Part("piece", 'p"1', (Circle(1, 1, 0.25, "red"),), "a <b>", (1, 1.5))
+    picture = PICTURE._replace(pieces=[part], foot=[Label(2, 1.9, "below", 0.1)], foot_height=0.2)
+    group = ET.fromstring(drawing.svg(picture)).find(f".//{SVG}g[@data-piece]")
+    assert (group.get("data-piece"), group.get("data-at"), group.get("aria-label")) == ('p"1', "1 1.5", "a <b>")
+    assert group.find(f"{SVG}circle").get("fill") == "red"
+    layers = drawing.layers(picture)
+    assert [text.count("<g ") for text in layers] == [0, 1, 0]
+    assert ["<rect" in layers.board, "<circle" in layers.pieces, "below" in layers.foot] == [True, True, True]
+    assert "below" in drawing.replay("t", [Frame(picture, "c")])
 
 
 def test_long_texts_are_written_smaller():

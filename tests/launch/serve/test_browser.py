@@ -188,7 +188,7 @@ def test_a_chain_in_jumper(open_page):
     page.click('[data-cell="c2"]', force=True)  # where it lands: it takes the black piece
     page.wait_for_selector('#choices button:has-text("stops")')
     assert [part.get_attribute("data-cell") for part in page.locator("#board .can").all()] == ["c14"]
-    assert "hops on from 0 2 or stops" in page.inner_text("#board")
+    assert "hops on from 0 2 or stops" in page.text_content("#board")
     page.click('[data-cell="c14"]', force=True)
     listed(page, 2)
     assert page.inner_text("#history li:nth-child(2)") == "seat 0: hops 0 2 to 2 4"
