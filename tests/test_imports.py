@@ -26,6 +26,7 @@ FOLDERS = {
     "boardrl/exact": GLANCE,
     "boardrl/host": GLANCE,
     "boardrl/lowering": GLANCE,
+    "boardrl/lowering/passes": GLANCE,
     "boardrl/lowering/primitives": GLANCE,
     "boardrl/matches": GLANCE,
     "boardrl/play": GLANCE,

@@ -18,6 +18,8 @@ from boardrl.lowering.bits import Bits, bits_of, num_words
 from boardrl.lowering.emit import ORIGIN, SHORT, Buffer, Emitter, Value, bare, flattened, kind, scalar, typed
 from boardrl.lowering.fold import fold
 from boardrl.lowering.layout import WORD, Layout, Leaf
+from boardrl.lowering.passes.lazy import lazily
+from boardrl.lowering.passes.roll import roll
 from boardrl.lowering.writer import Writer
 
 HEADER = '''"""{title}
@@ -224,6 +226,8 @@ def emit_function(
     writer = Writer(emit, title)
     fold(block)
     sparse.rewrite(block)
+    roll(block)
+    lazily(block)
     if function.interleaved:
         ir.interleave(block)
     writer.check(block)
@@ -278,6 +282,8 @@ def emit_successors(
     writer = Writer(emit, successors.title)
     fold(block)
     sparse.rewrite(block)
+    roll(block)
+    lazily(block)
     writer.check(block)
     num_groups = len(block.outs) - len(layout.leaves)
     ahead, behind = ir.split(block, block.ins[-1], first_outs=num_groups)

@@ -19,7 +19,7 @@ from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.runs import progress
 from launch import cli
-from launch.bench import host_suite, learn_suite, play_suite, scale_suite, search_suite, simulate_suite
+from launch.bench import guests_suite, host_suite, learn_suite, play_suite, scale_suite, search_suite, simulate_suite
 from launch.bench.row import Row
 from launch.console import output
 
@@ -29,6 +29,7 @@ SUITES: dict[str, Callable[[int], Sequence[Row]]] = {
     "search": search_suite.rows,
     "learn": learn_suite.rows,
     "play": play_suite.rows,
+    "guests": guests_suite.rows,
     "scale": scale_suite.rows,
 }
 

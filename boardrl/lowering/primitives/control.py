@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from boardrl.lowering.bits import Bits, bits_of, fits, full
-from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Value, bare, first, scalar, typed
+from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Table, Value, bare, first, scalar, typed
 from boardrl.lowering.index import Index, size_of
 from boardrl.lowering.ir import Block, Equation
+from boardrl.lowering.passes.lazy import cost
 from boardrl.lowering.writer import Writer, rule
+
+REPEAT = 64  # simple operations of a loop's body from which on repeated entries are looked for
 
 
 @rule("cond")
@@ -189,14 +192,40 @@ def _scan(writer: Writer, eqn: Equation, *operands: Value) -> list[Value]:
     start, end = num_consts, num_consts + num_carry
     stacked = [writer.memory(eqn, k) for k in range(num_carry, len(eqn.outs))]
     carry = Carry(writer, eqn, start, operands[start:end], body, num_consts)
+    xs = [x if x.size == length else writer.stored(x, "rows") for x in operands[end:]]
+    repeats = num_carry == 0 and not eqn.params["reverse"] and _may_repeat(xs, stacked, length, body)
+    last = [emit.bind(typed("0", x.dtype), "last") for x in xs] if repeats else []
     if length:
         with emit.loop(0, length) as k:
             place = Index(length - 1) - k if eqn.params["reverse"] else k
-            rows = [_row(emit, x, place) for x in operands[end:]]
+            rows = [_row(emit, x, place) for x in xs]
+            if repeats:
+                _skip_if_repeated(emit, k, last, rows, stacked)
             for memory, row in zip(stacked, carry.run(body, operands[:num_consts], rows), strict=True):
                 _store_row(emit, memory, row, place)
             carry.advance()
     return [*carry.renew(), *stacked]
+
+
+def _may_repeat(xs: Sequence[Value], stacked: Sequence[Buffer], length: int, body: Block) -> bool:
+    """Whether to look for entries that repeat the one before, as those do that `jnp.nonzero` pads a list with."""
+    numbers = all(x.size == length and x.dtype.kind in "iu" and not isinstance(x, Table) for x in xs)
+    few = all(memory.size == length for memory in stacked)
+    return length > 1 and 1 <= len(xs) <= 2 and numbers and few and cost(body.equations) > REPEAT
+
+
+def _skip_if_repeated(
+    emit: Emitter, k: Index, last: list[str], rows: Sequence[Value], stacked: Sequence[Buffer]
+) -> None:
+    """Takes the results of the entry before if this one is the same."""
+    texts = [row.at(emit, first(row.shape)) for row in rows]
+    same = " and ".join(f"{text} == {name}" for text, name in zip(texts, last, strict=True))
+    with emit.block(f"if {k} > 0 and {same}:"):
+        for memory in stacked:
+            emit.line(f"{memory.pointer}[{k}] = {memory.pointer}[{k - 1}]")
+        emit.line("continue")
+    for text, name in zip(texts, last, strict=True):
+        emit.line(f"{name} = {text}")
 
 
 def _row(emit: Emitter, x: Value, place: Index) -> Value:

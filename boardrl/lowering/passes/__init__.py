@@ -1,0 +1,1 @@
+"""Rewrites of whole programs, between tracing and code."""
