@@ -78,6 +78,7 @@ class Game(Protocol[State]):
         feature_sets    {name: boardrl.values.linear.FeatureSet}, others than those
         weight_files    {name: path}, weights of features that the game brings along (boardrl.values.weight_file)
         named_players   {name: text}, players under names of their own, like {"steady": "negascout(depth=3)"}
+        host_players    {name: f(*, **options)}, players that run on the host (boardrl.play.players.HostPlayer)
         tried_first     f(state) -> some of [A] bool: actions that searches try before the others, all else being
                         equal; those of the first mask first
         rotate          f(state) -> state, the same position with seat p's part given to seat p + 1

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Offer = TypeVar("Offer")
 Strategy: TypeAlias = Callable[..., Array]  # f(game, state, **options) -> [A] logits
+HostPlayerMaker: TypeAlias = Callable[..., Any]  # f(*, **options) -> a boardrl.play.players.HostPlayer
 Valuation: TypeAlias = Callable[[Any, Any, Array], Array]  # f(game, state, player) -> [P]
 Encoding: TypeAlias = Callable[[Any, Any, Array], Array]  # f(game, state, player) -> an array
 ActionEncoding: TypeAlias = Callable[[Any, Any], Array]  # f(game, state) -> [A, ...]
@@ -56,6 +57,12 @@ class HasNamedPlayers(Protocol):
     @property
     def named_players(self) -> Mapping[str, str]:
         """Players under names of their own, like {"steady": "negascout(depth=3)"}."""
+
+
+class HasHostPlayers(Protocol):
+    @property
+    def host_players(self) -> Mapping[str, HostPlayerMaker]:
+        """Players that run on the host, one state at a time, such as another program; their options have defaults."""
 
 
 # Learning
@@ -216,7 +223,7 @@ class HasShow(Protocol):
 
 
 GROUPS: Mapping[str, tuple[type, ...]] = {
-    "scripted players": (HasStrategies, HasValues, HasNamedPlayers),
+    "scripted players": (HasStrategies, HasValues, HasNamedPlayers, HasHostPlayers),
     "learning": (
         HasEncodings,
         HasActionEncodings,
@@ -275,6 +282,10 @@ def values(game: Game[Any]) -> Mapping[str, Valuation]:
 
 def named_players(game: Game[Any]) -> Mapping[str, str]:
     return game.named_players if offers(game, HasNamedPlayers) else {}
+
+
+def host_players(game: Game[Any]) -> Mapping[str, HostPlayerMaker]:
+    return game.host_players if offers(game, HasHostPlayers) else {}
 
 
 def encodings(game: Game[Any]) -> Mapping[str, Encoding]:

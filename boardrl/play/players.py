@@ -139,7 +139,7 @@ def remake(player: Player, game: Game[Any]) -> Player:
 def known(game: Game[Any]) -> list[str]:
     """How the players of a game are written."""
     greedy = ["greedy"] if optional.values(game) else []
-    own = [*optional.strategies(game), *optional.named_players(game)]
+    own = [*optional.strategies(game), *optional.host_players(game), *optional.named_players(game)]
     return list(dict.fromkeys(["random", "perfect", *greedy, *own, *kinds().makers]))
 
 
@@ -212,6 +212,9 @@ def _own(text: str, game: Game[Any]) -> Player | None:
         strategy = optional.strategies(game)[name]
         given = options.parse(rest, options.of_function(strategy), f"player {name!r}")
         return Player(text, Policy(Strategy(game, name, tuple(sorted(given.items())))))
+    if name in optional.host_players(game):
+        make_host = optional.host_players(game)[name]
+        return Player(text, host=make_host(**options.parse(rest, options.of_function(make_host), f"player {name!r}")))
     if name == "random":
         options.parse(rest, [], "player 'random'")
         return Player(text, Policy(Uniform(game)))

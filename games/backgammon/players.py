@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from boardrl import options
 from boardrl.errors import UserError
 from boardrl.game import Game, State
-from boardrl.play.players import Makers, Player
 from games.backgammon import pubeval, text
 from games.backgammon.gnubg_program import Gnubg, find, played
-from games.backgammon.rules import Rules
 from games.backgammon.turns import Turn, turns
 
 MOST_PLIES = 4
@@ -74,25 +71,14 @@ class GnubgTurns:
         return end.tobytes()
 
 
-def make_pubeval(written: str, game: Game[Any]) -> Player | None:
-    name, rest = options.split_call(written)
-    if name != "pubeval" or not isinstance(game, Rules):
-        return None
-    options.parse(rest, [], "player 'pubeval'")
-    return Player(written, host=TurnPlayer(choose_by_pubeval))
+def make_pubeval() -> TurnPlayer:
+    return TurnPlayer(choose_by_pubeval)
 
 
-def make_gnubg(written: str, game: Game[Any]) -> Player | None:
-    name, rest = options.split_call(written)
-    if name != "gnubg" or not isinstance(game, Rules):
-        return None
-    plies = options.parse(rest, [options.Option("ply", int, 0)], "player 'gnubg'").get("ply", 0)
-    if not 0 <= plies <= MOST_PLIES:
-        raise UserError(f"ply={plies} of player 'gnubg' is out of range: expected 0 to {MOST_PLIES}")
+def make_gnubg(*, ply: int = 0) -> TurnPlayer:
+    """GNU Backgammon, which looks `ply` plies ahead."""
+    if not 0 <= ply <= MOST_PLIES:
+        raise UserError(f"ply={ply} of player 'gnubg' is out of range: expected 0 to {MOST_PLIES}")
     if find() is None:
         raise UserError("player 'gnubg' needs GNU Backgammon; install the package gnubg (Debian: apt install gnubg)")
-    return Player(written, host=TurnPlayer(GnubgTurns(plies)))
-
-
-# Registered in the entry point group `boardrl.players`.
-MAKERS: Makers = {"pubeval": make_pubeval, "gnubg(ply=0)": make_gnubg}
+    return TurnPlayer(GnubgTurns(ply))

@@ -210,7 +210,7 @@ def test_a_run_keeps_how_often_it_is_evaluated_when_it_is_trained_longer(command
     """A 20th of --games is worked out once: were it worked out again on --resume, the metrics would differ."""
     every = []
 
-    def stop(task, run_directory):
+    def stop(task, run_directory, loggers):
         every.append((task.schedule.evaluate_every, run_directory.config["schedule"]["evaluate_every"]))
         raise UserError("enough")
 

@@ -21,6 +21,7 @@ from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.runs import checkpoint, plots, report, training
 from boardrl.runs import run_directory as runs
+from boardrl.runs.loggers import Loggers
 from launch import export, train
 from launch.console import named_players
 from launch.dev.fuzzing import garble
@@ -152,7 +153,7 @@ def _play_run(draw: Draw, path: pathlib.Path) -> None:
 def _resume_run(draw: Draw, path: pathlib.Path) -> None:
     """All of launch.train --resume except the training itself."""
 
-    def restored(task: training.Task, run: runs.Run) -> Any:
+    def restored(task: training.Task, run: runs.Run, metrics: Loggers) -> Any:
         template = jax.eval_shape(lambda: task.algorithm.init(task.config, task.game, jax.random.key(0)))
         found = run.restore(template, lambda line: None)
         if found is not None:
