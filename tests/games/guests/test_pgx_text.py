@@ -92,6 +92,7 @@ def test_animal_shogi_seen_by_the_second_player() -> None:
 def test_othello_from_the_first_moves_on() -> None:
     game: Any = registry.make("pgx_othello")
     assert legal_texts(game, game.init()) == {"d3", "c4", "f5", "e6"}
+    assert lines(game, played(game, "c4"))[3:5] == ["4 . . x x x . . .", "5 . . . x o . . ."]
     state = played(game, "c4", "e3")
     assert lines(game, state)[2:5] == ["3 . . . . o . . .", "4 . . x x o . . .", "5 . . . x o . . ."]
     assert game.move_text(state, 64) == "pass"
