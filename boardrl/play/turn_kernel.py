@@ -18,6 +18,8 @@ then results depend neither on the number of threads nor on which lanes are play
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -43,7 +45,7 @@ from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WO
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
 # took a sixth of the time of play. So these functions cannot allocate; they are given memory by those that can.
-OPTIONS = {"cache": True, "nogil": True, "_nrt": False}
+OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 

@@ -45,6 +45,10 @@ TRAIN: dict[str, dict[str, Any]] = {
         "game": "ludo", "games": 4000, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 2000,
         "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
     },
+    "dqn": {
+        "game": "ludo", "games": 1500, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 1000,
+        "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
+    },
     "tdleaf": {
         "game": "jumper:size=6", "games": 2400, "batch": 120, "depth": 3, "kilobytes": 256, "log_every": 2,
         "evaluate_every": 1200, "evaluate_games": 4, "final_games": 10, "checkpoint_every": 1,
