@@ -44,7 +44,7 @@ from boardrl.host.slots import (
 from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WORDS, logits, value
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
-# took a sixth of the time of play. So these functions cannot allocate; they are given memory by those that can.
+# took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
 OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
