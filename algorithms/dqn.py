@@ -17,13 +17,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.learning import experience, optimizers, pretraining, q_net, replay, rewards, schedules, settings
+from algorithms.learning import (
+    experience,
+    optimizers,
+    pretraining,
+    q_net,
+    replay,
+    rewards,
+    schedules,
+    seats,
+    settings,
+    shards,
+)
 from algorithms.learning.q_net import GreedyQ, QNet
 from algorithms.learning.replay import Replay
 from algorithms.learning.rewards import reward_unit
+from algorithms.learning.shards import Work
 from algorithms.learning.transitions import Slot, Totals, Transition, counted, no_pending, no_totals
 from algorithms.self_play import experiences, way, windows
-from algorithms.self_play.experiences import Experiences
+from algorithms.self_play.experiences import Experiences, Played
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -40,6 +52,7 @@ class Config:
     games: int = setting(30_000, "train until this many games have ended")
     opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
     lanes: int = setting(16, "games played side by side")
+    shards: int = setting(1, "groups of lanes that are played at the same time, each by a worker; divides --lanes")
     window: int = setting(8, "turns in every lane between two updates")
     inputs: str = setting(
         "afterstate",
@@ -91,8 +104,9 @@ def check(config: Config, game: Game[Any]) -> None:
     rates = ("epsilon", "epsilon_end", "learning_rate", "learning_rate_end", "pretrain_learning_rate")
     sizes = ("capacity", "warm_up", "batch", "learning_steps", "copy_every")
     pretraining_sizes = ("pretrain_games", "pretrain_epochs", "pretrain_batch")
-    counts = ("games", "lanes", "window", "steps", *sizes, *pretraining_sizes)
+    counts = ("games", "lanes", "shards", "window", "steps", *sizes, *pretraining_sizes)
     settings.check(config, game, fractions=("discount", *rates), counts=counts)
+    settings.check_divides(config, "shards", "lanes")
     rewards.parse(config.rewards, game)
     for name in ("warm_up", "batch"):
         if getattr(config, name) > config.capacity:
@@ -155,14 +169,26 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, adds it to the replay buffer, and takes gradient steps on samples of that."""
-    compiled = find_experiences(config, game, opponents)
+    compiled = isinstance(find_experiences(config, game, opponents), Experiences)
     updated: tuple[TrainState, dict[str, Array]]
-    if isinstance(compiled, Experiences):
-        lanes, turns = _play_compiled(config, game, compiled, opponents, state)
-        updated = _learn_from_turns(config, game, state, lanes, turns)
-    else:
+    if not compiled and config.shards == 1:
         updated = _update_in_jax(config, game, opponents, state)
+    else:
+        work = Work(play_compiled if compiled else play_in_jax, init, played_like, ("lanes",), NOT_PLAYED_WITH)
+        played = shards.spread(work, config, game, opponents, state)
+        lanes = jax.tree.map(lambda *leaves: np.concatenate(leaves), *(part.lanes for part in played))
+        turns = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *(part.turns for part in played))
+        updated = _learn_from_turns(config, game, state, lanes, turns)
     return updated
+
+
+# Of the TrainState: what lanes are played without.
+NOT_PLAYED_WITH = ("target", "optimizer_state", "pending", "replay", "totals")
+
+
+def played_like(state: TrainState) -> Played:
+    """The structure of what is played."""
+    return Played(state.lanes, state.pending)
 
 
 def find_experiences(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> Experiences | str:
@@ -177,8 +203,8 @@ def find_experiences(config: Config, game: Game[Any], opponents: tuple[Policy, .
 
 
 def on_host(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> bool:
-    """Whether `update` calls compiled functions of the host."""
-    return isinstance(find_experiences(config, game, opponents), Experiences)
+    """Whether `update` calls compiled functions of the host, or workers."""
+    return config.shards > 1 or isinstance(find_experiences(config, game, opponents), Experiences)
 
 
 def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
@@ -191,22 +217,50 @@ def _shapes(config: Config, game: Any) -> Any:
     return jax.eval_shape(value_net(config, game).init, jax.random.key(0))
 
 
-def _play_compiled(
-    config: Config, game: Game[Any], compiled: Experiences, opponents: tuple[Policy, ...], state: TrainState
-) -> experiences.Played:
-    """A window in every lane, played by compiled code."""
-    params = compiled.lineup.params((state.params, *(opponent.params for opponent in opponents)))
+def play_compiled(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
+) -> Played:
+    """A window in the lanes of a shard, played by compiled code."""
+    compiled = find_experiences(config, game, opponents)
+    if isinstance(compiled, str):
+        raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
+    size = config.lanes // config.shards
+    mine = slice(shard * size, (shard + 1) * size)
     return compiled.play(
-        np.arange(config.lanes),
-        jax.tree.map(np.asarray, state.lanes),
-        windows.seating(config.lanes, game.spec.num_players, len(opponents), True),
-        params,
+        np.arange(config.lanes)[mine],
+        jax.tree.map(lambda leaf: np.asarray(leaf)[mine], state.lanes),
+        windows.seating(config.lanes, game.spec.num_players, len(opponents), True)[mine],
+        compiled.lineup.params((state.params, *(opponent.params for opponent in opponents))),
         rewards.parse(config.rewards, game),
         seed=windows.seed_of(state.key),
         num_turns=config.window,
         epsilon=float(_epsilon(config, state.games)),
-        threads=machine.num_cores(),
+        threads=max(machine.num_cores() // config.shards, 1),
     )
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def play_in_jax(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any
+) -> Played:
+    """The same in JAX; each of several shards has random numbers of its own."""
+    key = jax.random.split(jax.random.wrap_key_data(state.key), 3)[1]
+    if config.shards > 1:
+        key = jax.random.fold_in(key, shard)
+    net, epsilon = value_net(config, game), _epsilon(config, state.games)
+
+    def decide(position: Any, uniform: Array) -> experience.Decision:
+        """ε-greedy."""
+        legal = game.legal(position)
+        best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
+        action = jnp.where(uniform[0] < epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
+        return experience.Decision(action, action, position)
+
+    seating = seats.seating(config.lanes, game.spec.num_players, len(opponents))
+    lanes, seat_of = shards.shard_of((state.lanes, seating), shard, config.shards)
+    worth = rewards.parse(config.rewards, game)
+    played = experience.play(game, decide, opponents, worth, lanes, key, num_turns=config.window, seat_of=seat_of)
+    return Played(*played)
 
 
 def _epsilon(config: Config, games: Array) -> Array:
@@ -218,19 +272,7 @@ def _update_in_jax(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
     """`update` with play in JAX, as one program."""
-    key_window = jax.random.split(jax.random.wrap_key_data(state.key), 3)[1]
-    net, epsilon = value_net(config, game), _epsilon(config, state.games)
-
-    def decide(position: Any, uniform: Array) -> experience.Decision:
-        """ε-greedy."""
-        legal = game.legal(position)
-        best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
-        action = jnp.where(uniform[0] < epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
-        return experience.Decision(action, action, position)
-
-    worth = rewards.parse(config.rewards, game)
-    lanes, turns = experience.play(game, decide, opponents, worth, state.lanes, key_window, num_turns=config.window)
-    return _learn_from_turns(config, game, state, lanes, turns)
+    return _learn_from_turns(config, game, state, *play_in_jax(config, game, opponents, state, 0))
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")

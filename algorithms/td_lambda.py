@@ -20,7 +20,7 @@ from jax import Array
 from algorithms.learning import afterstates, optimizers, schedules, seats, settings, shards
 from algorithms.learning.afterstates import Choice
 from algorithms.learning.returns import Targets, Window, lambda_returns
-from algorithms.learning.shards import Carried, ShardResult, Sums
+from algorithms.learning.shards import Carried, ShardResult, Sums, Work
 from algorithms.learning.traces import Loss, backward_gradient, no_traces
 from algorithms.self_play import sparse_layer, way, windows
 from algorithms.self_play.windows import Windows
@@ -166,11 +166,20 @@ def update(
 ) -> tuple[TrainState, dict[str, Array]]:
     """Plays a window in every lane, then takes one step of the optimizer."""
     if isinstance(find_windows(config, game, opponents, scaled_params(game, state)), str):
-        return shards.update(learn, apply, init, config, game, opponents, state)
+        return shards.update(Work(learn, *SHARED), apply, config, game, opponents, state)
     updated: tuple[TrainState, dict[str, Array]] = apply(
-        config, state, shards.spread(play_compiled, init, config, game, opponents, state)
+        config, state, shards.spread(Work(play_compiled, *SHARED), config, game, opponents, state)
     )
     return updated
+
+
+def result_like(state: TrainState) -> ShardResult:
+    """A ShardResult's structure."""
+    carried = Carried(state.lanes, state.pending, state.traces)
+    return ShardResult(carried, state.seen, Sums(state.params, *[state.games] * (len(Sums._fields) - 1)))
+
+
+SHARED = (init, result_like, Carried._fields, ("optimizer_state",))  # of `Work`: workers take no steps
 
 
 def play_compiled(

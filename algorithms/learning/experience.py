@@ -87,16 +87,18 @@ def play(
     key: Array,
     *,
     num_turns: int,
+    seat_of: Array | None = None,
 ) -> tuple[rollout.Lanes, Slot]:
     """Plays T turns in every lane; the slots have leading axes [T, B].
 
     Args:
       worth: of the events that are rewarded, see algorithms.learning.rewards.
+      seat_of: [B, P] int32, see algorithms.learning.seats; None: these are all lanes.
     """
     num_lanes = lanes.steps.shape[0]
     shape = (2 + ROLLS, num_lanes)
     uniforms = jax.vmap(lambda key_turn: jax.random.uniform(key_turn, shape))(jax.random.split(key, num_turns))
-    return play_drawn(game, decide, opponents, worth, lanes, uniforms)
+    return play_drawn(game, decide, opponents, worth, lanes, uniforms, seat_of)
 
 
 def play_drawn(
@@ -106,10 +108,11 @@ def play_drawn(
     worth: dict[str, float],
     lanes: rollout.Lanes,
     uniforms: Array,
+    seat_of: Array | None = None,
 ) -> tuple[rollout.Lanes, Slot]:
     """`play` with [T, 2 + ROLLS, B] random numbers in [0, 1): two for the decision, then the rolls of each turn."""
     num_lanes, num_players = lanes.steps.shape[0], game.spec.num_players
-    lineup = seats.seating(num_lanes, num_players, len(opponents))
+    lineup = seats.seating(num_lanes, num_players, len(opponents)) if seat_of is None else seat_of
     reward = functools.partial(rewards.of_step, game, tuple(worth), jnp.array(list(worth.values()), jnp.float32))
     decide_one = functools.partial(_decide, game, decide, opponents)
 

@@ -51,42 +51,58 @@ class ShardResult(NamedTuple):
     sums: Sums
 
 
+class Work(NamedTuple):
+    """What an algorithm does in a shard, and what of its TrainState that takes; functions at the top level of a module.
+
+    Other processes are sent the lanes of a shard and, once an update, the other fields of the TrainState that it takes.
+    """
+
+    part: Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], Any]  # (config, game, opponents, state, shard)
+    init: Any  # the algorithm's
+    like: Callable[[Any], Any]  # a pytree with the structure of the result of `part`, from a TrainState
+    carried: tuple[str, ...]  # fields of a TrainState with a leading axis of lanes, of which `part` takes its shard's
+    unused: tuple[str, ...]  # fields that `part` does not take
+
+    def names(self) -> dict[str, Any]:
+        """By which another process finds the same."""
+        functions = (getattr(function, "__wrapped__", function) for function in self[:3])  # jitted: by their names
+        named = dict(zip(self._fields[:3], map(addresses.of, functions), strict=True))
+        return {**named, "carried": self.carried, "unused": self.unused}
+
+    @classmethod
+    def find(cls, names: dict[str, Any]) -> Work:
+        """The work of these names."""
+        part, init, like = (addresses.find(names[name]) for name in cls._fields[:3])
+        return cls(part, init, like, tuple(names["carried"]), tuple(names["unused"]))
+
+
 class Shared(NamedTuple):
     """What all shards of an update have in common."""
 
+    work: Work
     opponents: tuple[Policy, ...]
     state: Any  # the TrainState
     num_shards: int
 
 
-# Plays and learns in one shard, (config, game, opponents, state, shard); a function at the top level of a module.
-Part = Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], ShardResult]
-
-
-def spread(
-    part: Part, init: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any
-) -> tuple[ShardResult, ...]:
-    """The results of `part` in all of `config.shards` shards, by the workers in use; the same whoever they are.
-
-    Args:
-      init: the algorithm's, which says what a TrainState looks like.
-    """
+def spread(work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any) -> tuple[Any, ...]:
+    """The results of the work in all of `config.shards` shards, by the workers in use; the same whoever they are."""
     if config.shards == 1:
-        return (jax.block_until_ready(part(config, game, opponents, state, 0)),)
-    shared = Shared(opponents, state, config.shards)
-    job = workers.Job(ShardWork, (part, init, config, cast(Hashable, game)), range(config.shards), shared)
+        return (jax.block_until_ready(work.part(config, game, opponents, state, 0)),)
+    shared = Shared(work, opponents, state, config.shards)
+    job = workers.Job(ShardWork, (work, config, cast(Hashable, game)), range(config.shards), shared)
     return tuple(workers.active().map(job))
 
 
-def update(learn: Any, apply: Any, init: Any, config: Any, game: Game[Any], opponents: Any, state: Any) -> Any:
-    """`apply(config, state, results)` with the results of `learn(config, game, opponents, state, shard)` in all shards.
+def update(work: Work, apply: Any, config: Any, game: Game[Any], opponents: Any, state: Any) -> Any:
+    """`apply(config, state, results)` with the results of the work in all shards.
 
     Args:
-      learn, apply: jitted functions, `config.shards` says for how many shards.
+      work, apply: jitted functions, `config.shards` says for how many shards.
     """
     if config.shards == 1:
-        return _update_unsharded(learn, apply, config, game, opponents, state)
-    return apply(config, state, spread(learn, init, config, game, opponents, state))
+        return _update_unsharded(work.part, apply, config, game, opponents, state)
+    return apply(config, state, spread(work, config, game, opponents, state))
 
 
 @functools.partial(jax.jit, static_argnames=("learn", "apply", "config", "game"), donate_argnames="state")
@@ -124,27 +140,23 @@ def summed(results: Sequence[Result]) -> Result:
 
 # --- workers ----------------------------------------------------------------------------------------------------------
 
-NOT_SENT = "optimizer_state"  # of a TrainState, as workers take no steps
-
 
 class ShardWork(Handler):
-    """Plays and learns in shards by their number."""
+    """Does the work of shards by their number."""
 
     LOCALLY = "threads"
 
-    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any]) -> None:
-        self.part, self.config, self.game = part, config, game
-        self.shared = Shared((), None, 1)
+    def __init__(self, work: Work, config: Any, game: Game[Any]) -> None:
+        self.work, self.config, self.game = work, config, game
+        self.shared = Shared(work, (), None, 1)
 
     @classmethod
-    def to_data(cls, part: Part, init: Any, config: Any, game: Game[Any]) -> dict[str, Any] | None:
+    def to_data(cls, work: Work, config: Any, game: Game[Any]) -> dict[str, Any] | None:
         if (text := registry.portable(game)) is None:
             return None
-        part, init = (getattr(function, "__wrapped__", function) for function in (part, init))  # jitted: by their names
         settings = addresses.settings_to_data(config)
         files = shipped_files.collect([config.opponents])
-        functions = {"part": addresses.of(part), "init": addresses.of(init)}
-        return {"game": text, **functions, "config": settings, "files": files}
+        return {"game": text, "work": work.names(), "config": settings, "files": files}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Any:
@@ -152,7 +164,7 @@ class ShardWork(Handler):
         (text,) = shipped_files.place([config.opponents], data["files"])
         policies = [player.policy for player in players.make_lineup(text, game)]
         opponents = tuple(policy for policy in policies if policy is not None)
-        return ShardElsewhere(addresses.find(data["part"]), addresses.find(data["init"]), config, game, opponents)
+        return ShardElsewhere(Work.find(data["work"]), config, game, opponents)
 
     @classmethod
     def name(cls, item: Any) -> str:
@@ -162,37 +174,35 @@ class ShardWork(Handler):
         self.shared = shared
 
     def run(self, item: Any) -> Any:
-        return jax.block_until_ready(self.part(self.config, self.game, self.shared.opponents, self.shared.state, item))
+        part = self.work.part
+        return jax.block_until_ready(part(self.config, self.game, self.shared.opponents, self.shared.state, item))
 
     @classmethod
     def shared_to_data(cls, shared: Shared) -> dict[str, Any]:
-        """All of the TrainState but what belongs to lanes."""
-        fields = {name: field for name, field in shared.state._asdict().items() if name not in Carried._fields}
-        return {name: jax.tree.leaves(field) for name, field in fields.items() if name != NOT_SENT}
+        """What the work takes of the TrainState but for what belongs to lanes."""
+        work = shared.work
+        fields = {name: field for name, field in shared.state._asdict().items() if name not in work.carried}
+        return {name: jax.tree.leaves(field) for name, field in fields.items() if name not in work.unused}
 
     @classmethod
     def item_to_data(cls, item: int, shared: Shared) -> dict[str, Any]:
         """The lanes of a shard."""
-        carried = [getattr(shared.state, name) for name in Carried._fields]
+        carried = [getattr(shared.state, name) for name in shared.work.carried]
         return {"shard": item, "carried": [_cut(leaf, item, shared.num_shards) for leaf in jax.tree.leaves(carried)]}
 
     @classmethod
-    def result_from_data(cls, result: list[Any], shared: Shared) -> ShardResult:
-        state = shared.state
-        carried = Carried(*(getattr(state, name) for name in Carried._fields))
-        like: Any = ShardResult(carried, state.seen, Sums(state.params, *[state.games] * (len(Sums._fields) - 1)))
-        found: ShardResult = jax.tree.unflatten(jax.tree.structure(like), result)
-        return found
+    def result_from_data(cls, result: list[Any], shared: Shared) -> Any:
+        return jax.tree.unflatten(jax.tree.structure(shared.work.like(shared.state)), result)
 
 
 class ShardElsewhere(ShardWork):
     """The same in another process: the TrainState comes as arrays, and has only the lanes of the shard at hand."""
 
-    def __init__(self, part: Part, init: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...]) -> None:
-        super().__init__(part, init, config, game)
-        shapes = jax.eval_shape(lambda: init(config, game, jax.random.key(0)))
+    def __init__(self, work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ...]) -> None:
+        super().__init__(work, config, game)
+        shapes = jax.eval_shape(lambda: work.init(config, game, jax.random.key(0)))
         state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        self.shared = Shared(opponents, state, config.shards)
+        self.shared = Shared(work, opponents, state, config.shards)
 
     def load(self, shared: dict[str, Any]) -> None:
         state = self.shared.state
@@ -200,8 +210,8 @@ class ShardElsewhere(ShardWork):
         self.shared = self.shared._replace(state=state._replace(**fields))
 
     def run(self, item: dict[str, Any]) -> list[Any]:
-        """The leaves of a ShardResult."""
-        carried = [getattr(self.shared.state, name) for name in Carried._fields]
+        """The leaves of the result."""
+        carried = [getattr(self.shared.state, name) for name in self.work.carried]
         for leaf, mine in zip(jax.tree.leaves(carried), item["carried"], strict=True):
             size = len(mine)
             leaf[item["shard"] * size : (item["shard"] + 1) * size] = mine

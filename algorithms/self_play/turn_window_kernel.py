@@ -2,95 +2,74 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show
+from algorithms.self_play.window_kernel import (
+    CHOICE,
+    EXPLORE,
+    LEARNER,
+    SHARES,
+    begin_lane,
+    begin_turn,
+    end_lane,
+    end_turn,
+    new_notes,
+)
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import pick
-from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, actor, init, legal, returns
-from boardrl.play.turn_kernel import choose, copy, due, new_memory, over, play_action, roll, value_after
+from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, actor, legal
+from boardrl.play.turn_kernel import OPTIONS, choose, new_memory, play_action
 from boardrl.play.whole_turn_kernel import best_turn, new_turn_memory
-
-LEARNER = 0  # its number, in a seating and in the lineup
-ROLLS = 2  # of the dice in one turn: a second one where the first leaves nothing to decide
-SHARES = 3 + ROLLS  # random numbers of a turn: whether to explore, the choice, the viewer, then the rolls
-EXPLORE, CHOICE, VIEWER, FIRST_ROLL = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True)
 def play_window(first, last, seed, epsilon, opening, place, thin, seating, params, lanes, pending, window, counts):
     """As `algorithms.self_play.window_kernel.play_window`, whose arguments it takes."""
-    rows, steps = lanes
-    pending_inputs, pending_viewer, pending_waits = pending
-    inputs, viewers, decided, values, explored, best_known, ended, results = window
-    memory, turn_memory = new_memory(), new_turn_memory()
-    mask, best_values, work, best_path = memory[1], memory[5], memory[6], turn_memory[3]
-    show_work, last_row = np.zeros(SHOW_WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    turns = len(decided) - 1
+    memory, turn_memory, notes = new_memory(), new_turn_memory(), new_notes()
     for lane in range(first, last):
-        row, begin = rows[lane], stream(seed, counts[lane, 0])
-        rolls, fresh = 0, False  # whether the pending afterstate is one of this window
-        decided[0, lane], viewers[0, lane] = pending_waits[lane], pending_viewer[lane]
-        if place == 0 and len(inputs):
-            for word in range(INPUT_WORDS):
-                inputs[0, lane, word] = pending_inputs[lane, word]
-        for slot in range(1, turns + 1):
+        begin_lane(lane, place, pending, window)
+        fresh, begin = False, stream(seed, counts[lane, 0])
+        for slot in range(1, len(window[2])):
             at = SHARES * (slot - 1)
-            for number in range(ROLLS):
-                if roll(row, fraction(begin, at + FIRST_ROLL + number), memory):
-                    steps[lane] += 1
-                    rolls += 1
-            seat = due(row, steps[lane], memory)
-            viewer = np.int32(fraction(begin, at + VIEWER) * np.float32(NUM_PLAYERS))
-            viewers[slot, lane] = viewer
+            seat = begin_turn(slot, lane, begin, at, lanes, window, counts, memory)
+            known = False
             if seat >= 0:
-                known = False
-                who = seating[lane, seat]
-                explores = who == LEARNER and (steps[lane] < opening or fraction(begin, at + EXPLORE) < epsilon)
-                if explores:
-                    best_turn(LEARNER, params, row, seat, memory, turn_memory)
-                    explored[slot, lane] = True
-                    for player in range(NUM_PLAYERS):
-                        best_known[slot, lane, player] = best_values[player]
-                again = 0
-                while actor(row, work) == seat:
-                    if who != LEARNER or explores:
-                        share = fraction(stream(begin, at + CHOICE), again)
-                        if explores:
-                            legal(row, mask, work)
-                            action = pick(mask, MASK_WORDS, share)
-                        else:
-                            action = choose(who, params, row, seat, share, memory)
-                        play_action(row, action, memory)
-                        steps[lane] += 1
-                        again += 1
-                    else:
-                        for number in range(best_turn(LEARNER, params, row, seat, memory, turn_memory)):
-                            play_action(row, best_path[number], memory)
-                            steps[lane] += 1
-                        known = True
-                decided[slot, lane] = True
-                if known and viewer == seat:
-                    for player in range(NUM_PLAYERS):
-                        values[slot, lane, player] = best_values[player]
-                else:
-                    value_after(LEARNER, params, row, viewer, values[slot, lane], memory)
-                if slot >= place and (slot - place) % thin == 0 and (slot - place) // thin < len(inputs):
-                    show(row, viewer, inputs[(slot - place) // thin, lane], show_work)
-                copy(row, last_row)
                 fresh = True
-                pending_waits[lane], pending_viewer[lane] = True, viewer
-            if over(row, steps[lane], memory):
-                ended[slot, lane] = True
-                returns(row, results[slot, lane], work)
-                init(row)
-                steps[lane] = 0
-                pending_waits[lane] = False
-        counts[lane, 1] = rolls
-        if not pending_waits[lane]:
-            pending_viewer[lane] = 0
-            for word in range(INPUT_WORDS):
-                pending_inputs[lane, word] = 0
-        elif fresh:
-            show(last_row, pending_viewer[lane], pending_inputs[lane], show_work)
+                known = play_turn(
+                    slot, lane, seat, begin, at, epsilon, opening, seating, params, lanes, window, memory, turn_memory
+                )
+            end_turn(slot, lane, seat, known, place, thin, params, lanes, pending, window, memory, notes)
+        end_lane(lane, fresh, pending, notes)
+
+
+@njit(**OPTIONS)
+def play_turn(slot, lane, seat, begin, at, epsilon, opening, seating, params, lanes, window, memory, turn_memory):
+    """Plays the actions of a seat up to the end of its turn; whether `best_values` has the values of where that is."""
+    rows, steps = lanes
+    explored, best_known = window[4], window[5]
+    mask, best_values, work, best_path = memory[1], memory[5], memory[6], turn_memory[3]
+    row, who = rows[lane], seating[lane, seat]
+    known, again = False, 0
+    explores = who == LEARNER and (steps[lane] < opening or fraction(begin, at + EXPLORE) < epsilon)
+    if explores:
+        best_turn(LEARNER, params, row, seat, memory, turn_memory)
+        explored[slot, lane] = True
+        for player in range(NUM_PLAYERS):
+            best_known[slot, lane, player] = best_values[player]
+    while actor(row, work) == seat:
+        if who != LEARNER or explores:
+            share = fraction(stream(begin, at + CHOICE), again)
+            if explores:
+                legal(row, mask, work)
+                action = pick(mask, MASK_WORDS, share)
+            else:
+                action = choose(who, params, row, seat, share, memory)
+            play_action(row, action, memory)
+            steps[lane] += 1
+            again += 1
+        else:
+            for number in range(best_turn(LEARNER, params, row, seat, memory, turn_memory)):
+                play_action(row, best_path[number], memory)
+                steps[lane] += 1
+            known = True
+    return known

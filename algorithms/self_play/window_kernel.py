@@ -9,7 +9,7 @@ from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import next_set, num_set, pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, init, legal, returns
-from boardrl.play.turn_kernel import best, choose, copy, due, new_memory, over, play_action, roll, value_after
+from boardrl.play.turn_kernel import OPTIONS, best, choose, copy, due, new_memory, over, play_action, roll, value_after
 
 LEARNER = 0  # its number, in a seating and in the lineup
 ROLLS = 2  # of the dice in one turn: a second one where the first leaves nothing to decide
@@ -33,73 +33,128 @@ def play_window(first, last, seed, epsilon, opening, place, thin, seating, param
         see `algorithms.learning.returns`.
       counts: [B, 2] int64: the number of the lane, and where the number of rolls is written.
     """
-    rows, steps = lanes
-    pending_inputs, pending_viewer, pending_waits = pending
-    inputs, viewers, decided, values, explored, best_known, ended, results = window
-    memory = new_memory()
-    mask, best_values, work = memory[1], memory[5], memory[6]
-    show_work, last_row = np.zeros(SHOW_WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    turns = len(decided) - 1
+    memory, notes = new_memory(), new_notes()
     for lane in range(first, last):
-        row, begin = rows[lane], stream(seed, counts[lane, 0])
-        rolls, fresh = 0, False  # whether the pending afterstate is one of this window
-        decided[0, lane], viewers[0, lane] = pending_waits[lane], pending_viewer[lane]
-        if place == 0 and len(inputs):
-            for word in range(INPUT_WORDS):
-                inputs[0, lane, word] = pending_inputs[lane, word]
-        for slot in range(1, turns + 1):
-            at = SHARES * (slot - 1)
-            for number in range(ROLLS):
-                if roll(row, fraction(begin, at + FIRST_ROLL + number), memory):
-                    steps[lane] += 1
-                    rolls += 1
-            seat = due(row, steps[lane], memory)
-            viewer = np.int32(fraction(begin, at + VIEWER) * np.float32(NUM_PLAYERS))
-            viewers[slot, lane] = viewer
-            if seat >= 0:
-                known, explores = False, False
-                who = seating[lane, seat]
-                if who == LEARNER:
-                    legal(row, mask, work)
-                    explores = steps[lane] < opening or fraction(begin, at + EXPLORE) < epsilon
-                    if num_set(mask, MASK_WORDS) == 1:  # nothing to decide, and nothing to explore
-                        action = next_set(mask, MASK_WORDS, 0)
-                    else:
-                        action = best(LEARNER, params, row, seat, memory)
-                        known = True
-                        if explores:
-                            tried = pick(mask, MASK_WORDS, fraction(begin, at + CHOICE))
-                            if tried != action:
-                                explored[slot, lane] = True
-                                known = False
-                                for player in range(NUM_PLAYERS):
-                                    best_known[slot, lane, player] = best_values[player]
-                            action = tried
+        begin = stream(seed, counts[lane, 0])
+        play_lane(
+            lane, begin, epsilon, opening, place, thin, seating, params, lanes, pending, window, counts, memory, notes
+        )
+
+
+@njit(**OPTIONS)
+def play_lane(
+    lane, begin, epsilon, opening, place, thin, seating, params, lanes, pending, window, counts, memory, notes
+):
+    """Plays T turns in one lane, whose random numbers are the stream `begin`."""
+    rows, steps = lanes
+    explored, best_known = window[4], window[5]
+    mask, best_values, work = memory[1], memory[5], memory[6]
+    row, fresh = rows[lane], False
+    begin_lane(lane, place, pending, window)
+    for slot in range(1, len(explored)):
+        at = SHARES * (slot - 1)
+        seat = begin_turn(slot, lane, begin, at, lanes, window, counts, memory)
+        known = False
+        if seat >= 0:
+            fresh = True
+            who = seating[lane, seat]
+            if who == LEARNER:
+                legal(row, mask, work)
+                if num_set(mask, MASK_WORDS) == 1:  # nothing to decide, and nothing to explore
+                    action = next_set(mask, MASK_WORDS, 0)
                 else:
-                    action = choose(who, params, row, seat, fraction(begin, at + CHOICE), memory)
-                play_action(row, action, memory)
-                steps[lane] += 1
-                decided[slot, lane] = True
-                if known and viewer == seat:
-                    for player in range(NUM_PLAYERS):
-                        values[slot, lane, player] = best_values[player]
-                else:
-                    value_after(LEARNER, params, row, viewer, values[slot, lane], memory)
-                if slot >= place and (slot - place) % thin == 0 and (slot - place) // thin < len(inputs):
-                    show(row, viewer, inputs[(slot - place) // thin, lane], show_work)
-                copy(row, last_row)
-                fresh = True
-                pending_waits[lane], pending_viewer[lane] = True, viewer
-            if over(row, steps[lane], memory):
-                ended[slot, lane] = True
-                returns(row, results[slot, lane], work)
-                init(row)
-                steps[lane] = 0
-                pending_waits[lane] = False
-        counts[lane, 1] = rolls
-        if not pending_waits[lane]:
-            pending_viewer[lane] = 0
-            for word in range(INPUT_WORDS):
-                pending_inputs[lane, word] = 0
-        elif fresh:
-            show(last_row, pending_viewer[lane], pending_inputs[lane], show_work)
+                    action = best(LEARNER, params, row, seat, memory)
+                    known = True
+                    if steps[lane] < opening or fraction(begin, at + EXPLORE) < epsilon:
+                        tried = pick(mask, MASK_WORDS, fraction(begin, at + CHOICE))
+                        if tried != action:
+                            explored[slot, lane] = True
+                            known = False
+                            for player in range(NUM_PLAYERS):
+                                best_known[slot, lane, player] = best_values[player]
+                        action = tried
+            else:
+                action = choose(who, params, row, seat, fraction(begin, at + CHOICE), memory)
+            play_action(row, action, memory)
+            steps[lane] += 1
+        end_turn(slot, lane, seat, known, place, thin, params, lanes, pending, window, memory, notes)
+    end_lane(lane, fresh, pending, notes)
+
+
+# The parts of a window that do not depend on how turns are chosen, for `turn_window_kernel` too.
+
+
+@njit(cache=True, nogil=True)
+def new_notes():
+    """Scratch memory for one thread: (last_row, show_work), the last afterstate of a lane and a workspace of `show`."""
+    return np.zeros(WORDS, np.uint64), np.zeros(SHOW_WORDS, np.uint64)
+
+
+@njit(**OPTIONS)
+def begin_lane(lane, place, pending, window):
+    """Writes slot 0 of a lane: what was pending before."""
+    pending_inputs, pending_viewer, pending_waits = pending
+    inputs, viewers, decided = window[0], window[1], window[2]
+    decided[0, lane], viewers[0, lane] = pending_waits[lane], pending_viewer[lane]
+    if place == 0 and len(inputs):
+        for word in range(INPUT_WORDS):
+            inputs[0, lane, word] = pending_inputs[lane, word]
+
+
+@njit(**OPTIONS)
+def begin_turn(slot, lane, begin, at, lanes, window, counts, memory):
+    """Throws the dice that are due, draws the viewer, and returns the seat that has to decide, or NOBODY."""
+    rows, steps = lanes
+    row, viewers = rows[lane], window[1]
+    for number in range(ROLLS):
+        if roll(row, fraction(begin, at + FIRST_ROLL + number), memory):
+            steps[lane] += 1
+            counts[lane, 1] += 1
+    viewers[slot, lane] = np.int32(fraction(begin, at + VIEWER) * np.float32(NUM_PLAYERS))
+    return due(row, steps[lane], memory)
+
+
+@njit(**OPTIONS)
+def end_turn(slot, lane, seat, known, place, thin, params, lanes, pending, window, memory, notes):
+    """Records the afterstate of a decision, if there was one; at the end of a game records that, and begins the next.
+
+    Args:
+      seat: who decided, or NOBODY.
+      known: whether `best_values` of the memory has the values of the afterstate as that seat sees it.
+    """
+    rows, steps = lanes
+    pending_viewer, pending_waits = pending[1], pending[2]
+    inputs, viewers, decided, values, _, _, ended, results = window
+    last_row, show_work = notes
+    row, best_values = rows[lane], memory[5]
+    if seat >= 0:
+        viewer = viewers[slot, lane]
+        decided[slot, lane] = True
+        if known and viewer == seat:
+            for player in range(NUM_PLAYERS):
+                values[slot, lane, player] = best_values[player]
+        else:
+            value_after(LEARNER, params, row, viewer, values[slot, lane], memory)
+        if slot >= place and (slot - place) % thin == 0 and (slot - place) // thin < len(inputs):
+            show(row, viewer, inputs[(slot - place) // thin, lane], show_work)
+        copy(row, last_row)
+        pending_waits[lane], pending_viewer[lane] = True, viewer
+    if over(row, steps[lane], memory):
+        ended[slot, lane] = True
+        returns(row, results[slot, lane], memory[6])
+        init(row)
+        steps[lane] = 0
+        pending_waits[lane] = False
+
+
+@njit(**OPTIONS)
+def end_lane(lane, fresh, pending, notes):
+    """Writes what the lane's last afterstate shows; `fresh`: whether it is one of this window."""
+    pending_inputs, pending_viewer, pending_waits = pending
+    last_row, show_work = notes
+    if not pending_waits[lane]:
+        pending_viewer[lane] = 0
+        for word in range(INPUT_WORDS):
+            pending_inputs[lane, word] = 0
+    elif fresh:
+        show(last_row, pending_viewer[lane], pending_inputs[lane], show_work)

@@ -131,7 +131,7 @@ def _dispatch(deciders: tuple[Decider, ...], layouts: tuple[Layout, ...]) -> str
     lines = ["LINEUP_WORDS = WORK_WORDS", *(f"{name} = {tuple(values)}" for name, values in flags.items())]
     starts = np.cumsum([0, *(layout.num_words for layout in layouts)])
     for name, arguments in {"value": "row, player, out, work", "logits": "row, out, work"}.items():
-        lines += ["", "", "@njit(**OPTIONS)", f"def {name}(number, params, {arguments}):"]
+        lines += ["", "", "@njit(**OPTIONS, _nrt=False)", f"def {name}(number, params, {arguments}):"]
         lines.append(f'    """The {name} of the player of that number."""')
         for number, one in enumerate(ours):
             if isinstance(one, ByValue) == (name == "value"):

@@ -18,6 +18,8 @@ then results depend neither on the number of threads nor on which lanes are play
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -41,6 +43,9 @@ from boardrl.host.slots import (
 )
 from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WORDS, logits, value
 
+# Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
+# took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
+OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 
@@ -64,14 +69,14 @@ def new_memory():
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def copy(source, target):
     """Copies a row; a loop is faster than a slice."""
     for word in range(WORDS):
         target[word] = source[word]
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def roll(row, share, memory):
     """Throws the dice if the row waits for them, and says whether it did."""
     after, work = memory[0], memory[6]
@@ -82,7 +87,7 @@ def roll(row, share, memory):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def outcome(row, share, memory):
     """The outcome of a chance node that a number in [0, 1) draws; `probs` of the memory has the probabilities."""
     probs, work = memory[2], memory[6]
@@ -90,27 +95,27 @@ def outcome(row, share, memory):
     return sampled(probs, NUM_OUTCOMES, share)
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def due(row, steps, memory):
     """The seat that has to decide, or NOBODY: at dice, at the end, and in a game that is cut."""
     seat = actor(row, memory[6])
     return seat if seat >= 0 and steps < MAX_STEPS else NOBODY
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def play_action(row, action, memory):
     """Plays an action."""
     act(row, action, memory[0], memory[6])
     copy(memory[0], row)
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def over(row, steps, memory):
     """Whether a game has ended, or is cut."""
     return actor(row, memory[6]) == -2 or steps >= MAX_STEPS
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def value_after(number, params, after, viewer, out, memory):
     """Writes [P] the value of an afterstate by player `number`'s net, as `viewer` sees it: its returns at an end."""
     work, lineup_work = memory[6], memory[7]
@@ -120,7 +125,7 @@ def value_after(number, params, after, viewer, out, memory):
         value(number, params, after, viewer, out, lineup_work)
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def utility(number, values, seat):
     """What [P] values are worth to a seat where player `number` sits."""
     if not BY_MARGIN[number]:
@@ -131,7 +136,7 @@ def utility(number, values, seat):
     return np.float32(2) * values[seat] - total
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def best(number, params, row, seat, memory):
     """The first action of the highest utility, or of the highest logit; `mask` of the memory has the legal ones.
 
@@ -156,7 +161,7 @@ def best(number, params, row, seat, memory):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def choose(number, params, row, seat, share, memory):
     """The action of player `number`, who sits at the seat to act, as `rollout.choose` draws it from a policy.
 
@@ -199,7 +204,12 @@ def play(rows, steps, streams, seating, opening, turns, params, ended, cut, resu
       ended, cut: [T, B] bool: where a game ended, and whether it was cut.
       results: [T, B, P] float32: its returns.
     """
-    memory = new_memory()
+    return play_lanes(rows, steps, streams, seating, opening, turns, params, ended, cut, results, new_memory())
+
+
+@njit(**OPTIONS)
+def play_lanes(rows, steps, streams, seating, opening, turns, params, ended, cut, results, memory):
+    """`play` with a memory of the caller."""
     mask, work = memory[1], memory[6]
     count = 0
     for lane in range(len(steps)):
@@ -229,7 +239,7 @@ def play(rows, steps, streams, seating, opening, turns, params, ended, cut, resu
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def new_streams(seed, lanes, streams):
     """Writes [B, 2] fresh streams of random numbers for lanes of these [B] numbers."""
     for place in range(len(lanes)):

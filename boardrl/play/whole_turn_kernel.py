@@ -11,7 +11,7 @@ from numba import njit
 
 from boardrl.host.masks import next_set
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, act, actor, legal
-from boardrl.play.turn_kernel import new_memory, utility, value_after
+from boardrl.play.turn_kernel import OPTIONS, new_memory, utility, value_after
 
 ACTIONS = 8  # of a turn that are looked ahead; a longer turn is decided in pieces
 SEEN = 4096  # places of the table of positions, a power of 2
@@ -32,7 +32,7 @@ def new_turn_memory():
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def is_new(row, turn_memory):
     """Whether this search sees a row for the first time."""
     _, _, _, _, keys, stamps, clock = turn_memory
@@ -51,7 +51,7 @@ def is_new(row, turn_memory):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**OPTIONS)
 def best_turn(number, params, row, seat, memory, turn_memory):
     """How many actions the best turn of player `number` has; `best_path` of the memory gets them.
 

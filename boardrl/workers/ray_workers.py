@@ -104,7 +104,7 @@ class Ray(Workers):
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
         nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-        ask = self._ray.remote(num_cpus=1, max_retries=1)(check)
+        ask = self._ray.remote(num_cpus=1, max_retries=MOST_RETRIES)(check)
         asked = {
             ask.options(scheduling_strategy=On(node["NodeID"], soft=False)).remote(versions.versions(), game): node
             for node in nodes

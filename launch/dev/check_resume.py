@@ -19,14 +19,11 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
-import rich.table
 
 from boardrl import config, options, registry
 from boardrl.config import setting
@@ -35,8 +32,10 @@ from boardrl.runs import checkpoint, progress
 from boardrl.runs import run_directory as runs
 from boardrl.system import atomic_files
 from launch import cli
-from launch.console import output
+from launch.dev import killed_commands
+from launch.dev.killed_commands import Command
 
+TRAIN = "launch.train"
 Moment = Literal["start", "writing", "any"]
 MOMENTS: Sequence[Moment] = ("start", "writing", "writing", "any", "any")  # drawn uniformly from this list
 PATIENCE = 300.0  # seconds to wait for a process on a busy machine
@@ -97,34 +96,17 @@ def main(asked: Config) -> None:
         registry.algorithm(name)
         if name not in RUNS:
             raise UserError(f"learner {name!r} has no settings of a small run; add them to RUNS of {__name__}")
-    folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_resume-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    table = rich.table.Table("learner", "kills", "restarted", "runs finished", "different")
-    differences: list[str] = []
-    with progress.track("checking", asked.kills, "kills") as bar:
-        done = 0
-        for number, name in enumerate(names):
-            kills = (asked.kills - done) // (len(names) - number)
-            found = check(name, kills, folder / name, asked.seed, bar.rest(done))
-            done += kills
-            table.add_row(name, *(str(part) for part in (*found[:3], len(found.differences))))
-            differences += found.differences
-    output.console().print(table)
-    if differences:
-        print("\n".join([*differences, f"the runs are in {folder}"]))
-        sys.exit(1)
-    if not asked.folder:
-        shutil.rmtree(folder)
-    print(f"{asked.kills} of {asked.kills} kills: equal to a run that was never stopped, bit for bit")
+    columns = ("learner", "kills", "restarted", "runs finished")
+    killed_commands.check_all(asked, names, check, columns=columns, equal_to="a run that was never stopped")
 
 
 def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.Bar) -> Found:
     """Kills one learner `kills` times, in as many runs as necessary."""
     rng = random.Random(f"{name} {seed}")
     whole = folder / "whole"
-    flags = _flags({"algo": name, **MEASURED, **RUNS[name]})
-    with Training([*flags, f"--run={whole}", "--checkpoint_every=0", "--keep_checkpoints=1000000"]) as process:
-        _expect_success(process)
+    flags = {"algo": name, **MEASURED, **RUNS[name]}
+    with Command(TRAIN, {**flags, "run": whole, "checkpoint_every": 0, "keep_checkpoints": 1_000_000}) as process:
+        process.expect_success()
     reference = Reference(whole)
     done, restarts, finished, differences = 0, 0, 0, []
     startup = 4.0  # seconds until a process writes its first checkpoint; measured below
@@ -134,8 +116,8 @@ def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.
         if not resumes and path.exists():
             shutil.rmtree(path)
             restarts += 1
-        start = [f"--resume={path}"] if resumes else [*flags, f"--run={path}"]
-        with Training([*start, "--checkpoint_every=0"]) as process:
+        start = {"resume": path} if resumes else {**flags, "run": path}
+        with Command(TRAIN, {**start, "checkpoint_every": 0}) as process:
             began = time.monotonic()
             if done < kills:
                 moment = rng.choice(MOMENTS)
@@ -144,7 +126,7 @@ def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.
                     startup = (startup + time.monotonic() - began) / 2
             else:
                 moment, killed = "any", False
-                _expect_success(process)
+                process.expect_success()
         done += killed
         where = f"{name}, kill {done} ({moment}), {path}" if killed else f"{name}, the end of {path}"
         differences += [f"{where}: {what}" for what in reference.differences(path, finished=not killed)]
@@ -199,7 +181,7 @@ class Reference:
         return manifest, checkpoint.restore(folder, manifest, self._template)
 
 
-def _kill(process: Training, path: pathlib.Path, moment: Moment, rng: random.Random, startup: float) -> bool:
+def _kill(process: Command, path: pathlib.Path, moment: Moment, rng: random.Random, startup: float) -> bool:
     """Kills a process at a moment of this kind; False if it ended before."""
     folder = path / runs.CHECKPOINTS
     before = checkpoint.steps(folder)[-1:] or [-1]
@@ -220,7 +202,7 @@ def _kill(process: Training, path: pathlib.Path, moment: Moment, rng: random.Ran
     return process.returncode == -signal.SIGKILL or _ended(process)
 
 
-def _wait(process: Training, condition: Callable[[], bool]) -> bool:
+def _wait(process: Command, condition: Callable[[], bool]) -> bool:
     """Waits for a condition; False if the process ends before it holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -232,35 +214,10 @@ def _wait(process: Training, condition: Callable[[], bool]) -> bool:
     return True
 
 
-def _ended(process: Training) -> bool:
+def _ended(process: Command) -> bool:
     """Checks that the process ended without an error; returns False."""
-    _expect_success(process)
+    process.expect_success()
     return False
-
-
-def _expect_success(process: Training) -> None:
-    process.wait(PATIENCE)
-    if process.returncode:
-        process.output.seek(0)
-        raise UserError(f"training ended with code {process.returncode}: {process.output.read().strip()[-600:]}")
-
-
-class Training(subprocess.Popen[str]):
-    """A process of launch.train that is killed at the end of its block; its output goes to a file."""
-
-    def __init__(self, flags: Sequence[str]) -> None:
-        self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block the process)
-        command = [sys.executable, "-m", "launch.train", *flags]
-        super().__init__(command, stdout=subprocess.DEVNULL, stderr=self.output, text=True)
-
-    def __exit__(self, *raised: Any) -> None:
-        self.kill()
-        self.output.close()
-        super().__exit__(*raised)
-
-
-def _flags(settings: dict[str, Any]) -> list[str]:
-    return [f"--{name}={value}" for name, value in settings.items()]
 
 
 if __name__ == "__main__":

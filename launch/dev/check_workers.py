@@ -15,16 +15,10 @@ import dataclasses
 import os
 import pathlib
 import random
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-import rich.table
 
 from boardrl import options
 from boardrl.config import setting
@@ -32,9 +26,9 @@ from boardrl.errors import UserError
 from boardrl.runs import checkpoint, progress
 from boardrl.runs import run_directory as runs
 from launch import cli
-from launch.console import output
+from launch.dev import killed_commands
+from launch.dev.killed_commands import Command
 
-PATIENCE = 900.0  # seconds for a command on a busy machine
 PAUSE = (0.1, 2.0)  # seconds between two kills
 DRIVER_SHARE = 0.15  # of kills that take the command and not a worker
 WORKER = b"ray::"  # how Ray names the processes of its workers, and of agents, whose end is that of the machine
@@ -43,6 +37,10 @@ WORKER = b"ray::"  # how Ray names the processes of its workers, and of agents, 
 TRAIN: dict[str, dict[str, Any]] = {
     "td_lambda": {
         "game": "ludo", "games": 4000, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 2000,
+        "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
+    },
+    "dqn": {
+        "game": "ludo", "games": 1500, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 1000,
         "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
     },
     "tdleaf": {
@@ -78,32 +76,15 @@ def main(asked: Config) -> None:
     for name in names:
         if name not in WORK:
             raise UserError(f"unknown work {name!r}; expected one of {', '.join(WORK)}")
-    folder = pathlib.Path(asked.folder or tempfile.mkdtemp(prefix="check_workers-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    table = rich.table.Table("work", "workers killed", "commands killed", "finished", "different")
-    differences: list[str] = []
-    with progress.track("checking", asked.kills, "kills") as bar:
-        done = 0
-        for number, name in enumerate(names):
-            kills = (asked.kills - done) // (len(names) - number)
-            found = check(name, kills, folder / name, asked.seed, bar.rest(done))
-            done += kills
-            table.add_row(name, *map(str, (*found[:3], len(found.differences))))
-            differences += found.differences
-    output.console().print(table)
-    if differences:
-        print("\n".join([*differences, f"the runs are in {folder}"]))
-        sys.exit(1)
-    if not asked.folder:
-        shutil.rmtree(folder)
-    print(f"{asked.kills} of {asked.kills} kills: equal to the work of one thread, bit for bit")
+    columns = ("work", "workers killed", "commands killed", "finished")
+    killed_commands.check_all(asked, names, check, columns=columns, equal_to="the work of one thread")
 
 
 def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.Bar) -> Found:
     """Kills workers of one kind of work `kills` times, in as many commands as that takes."""
     folder.mkdir(parents=True)
     rng = random.Random(f"{name} {seed}")
-    with Command(name, folder / "whole", "local:1") as process:
+    with Working(name, folder / "whole", "local:1") as process:
         process.expect_success()
     wanted = result(folder / "whole")
     found = Found(0, 0, 0, [])
@@ -111,7 +92,7 @@ def check(name: str, kills: int, folder: pathlib.Path, seed: int, bar: progress.
         path = folder / f"killed-{found.finished}"
         ended = False
         while not ended:
-            with Command(name, path, "ray") as process:
+            with Working(name, path, "ray") as process:
                 while not (ended := process.ended()):
                     time.sleep(rng.uniform(*PAUSE))
                     if found.workers + found.commands == kills:
@@ -145,11 +126,10 @@ def _kill(number: int) -> None:
         os.kill(number, signal.SIGKILL)
 
 
-class Command(subprocess.Popen[str]):
-    """A command of ours in a process of its own, which is killed at the end of its block; its output goes to a file."""
+class Working(Command):
+    """The command of a kind of work, which goes on where it was stopped."""
 
     def __init__(self, name: str, path: pathlib.Path, workers: str) -> None:
-        self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block the process)
         if name == "match":
             out = path.with_suffix(".json")
             flags: dict[str, Any] = {**MATCH, "resume": path.with_suffix(".jsonl"), "json": out, "overwrite": "true"}
@@ -157,32 +137,12 @@ class Command(subprocess.Popen[str]):
             flags = {"resume": path}
         else:
             flags = {"algo": name, "seed": 7, "run": path, **TRAIN[name]}
-        command = "launch.evaluate" if name == "match" else "launch.train"
-        listed = [f"--{flag}={value}" for flag, value in {**flags, "workers": workers}.items()]
-        super().__init__([sys.executable, "-m", command, *listed], stdout=subprocess.DEVNULL, stderr=self.output)
+        super().__init__("launch.evaluate" if name == "match" else "launch.train", {**flags, "workers": workers})
 
     def workers(self) -> list[int]:
         """The processes of Ray's workers that belong to this command."""
         parents = dict(_processes())
         return [number for number in parents if self.pid in _above(number, parents) and _is_worker(number)]
-
-    def ended(self) -> bool:
-        """Whether the command has ended, which must be without an error."""
-        if self.poll() is None:
-            return False
-        self.expect_success()
-        return True
-
-    def expect_success(self) -> None:
-        self.wait(PATIENCE)
-        if self.returncode:
-            self.output.seek(0)
-            raise UserError(f"a command ended with code {self.returncode}: {self.output.read().strip()[-600:]}")
-
-    def __exit__(self, *raised: Any) -> None:
-        self.kill()
-        self.wait()
-        self.output.close()
 
 
 def _processes() -> list[tuple[int, int]]:

@@ -268,6 +268,7 @@ def test_pretraining_moves_values_to_outcomes(recorded):
     ("change", "words"),
     [
         ({"discount": 1.5}, "--discount=1.5"),
+        ({"shards": 3}, "--shards=3 does not divide --lanes=4"),
         ({"batch": 100}, "--batch=100 is more than the replay buffer holds"),
         ({"batch": 64}, "--warm_up=20 must be as many"),
         ({"inputs": "tiles"}, "--inputs=tiles is not known"),

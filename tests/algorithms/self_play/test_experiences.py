@@ -68,7 +68,7 @@ def test_the_same_dice_and_net_give_the_same_turns(name, changes):
     for _ in range(2):
         seed = windows.seed_of(state.key)
         theirs = jax.tree.map(np.asarray, in_jax(config, game, opponents, state, shares(seed, 16, 10)))
-        lanes, turns = dqn._play_compiled(config, game, compiled, opponents, state)
+        lanes, turns = dqn.play_compiled(config, game, opponents, state, 0)
         same = np.ones(16, bool)
         for slot in range(10):
             same &= (turns.player[slot] == theirs[1].player[slot]) & (turns.ended[slot] == theirs[1].ended[slot])
@@ -101,3 +101,20 @@ def test_updates_repeat_exactly_and_learn():
     assert int(state.games) > 0
     assert dqn.on_host(TINY, game, ())
     assert not dqn.on_host(dataclasses.replace(TINY, play="jax"), game, ())
+
+
+def test_shards_change_nothing():
+    """Random numbers belong to lanes: whoever plays them, the update is the same to the bit."""
+    game = registry.make("pig:players=3,target=8")
+    after = []
+    for shards in (1, 2, 6):
+        config = dqn.Config(
+            games=100, lanes=6, shards=shards, window=5, hidden=(4,), warm_up=4, batch=4, capacity=50, play="compiled"
+        )
+        state = dqn.init(config, game, jax.random.key(2))
+        for _ in range(3):
+            state, metrics = dqn.update(config, game, (), state)
+        after.append((state, metrics))
+    chex.assert_trees_all_equal(after[0], after[1])
+    chex.assert_trees_all_equal(after[0], after[2])
+    assert int(after[0][0].learned) > 0

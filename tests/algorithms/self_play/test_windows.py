@@ -8,15 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from algorithms import td_lambda
 from algorithms.learning import afterstates, seats
-from algorithms.self_play import window_kernel, windows
+from algorithms.self_play import experience_kernel, turn_window_kernel, window_kernel, windows
 from algorithms.self_play.windows import Windows
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.host import dice
-from boardrl.play import players
+from boardrl.play import players, turn_kernel, whole_turn_kernel
 from boardrl.play.policy import Policy
 
 TINY = td_lambda.Config(games=1000, lanes=24, window=12, hidden=(6,), epsilon=0.2, decay=0.6, play="compiled")
@@ -213,3 +214,20 @@ def test_what_cannot_be_compiled_is_played_in_jax():
 
 def _at_random(game, params, state):
     return jax.random.uniform(jax.random.key(0), (game.spec.num_actions,))
+
+
+@pytest.mark.parametrize(
+    "kernel", [window_kernel, turn_window_kernel, experience_kernel, turn_kernel, whole_turn_kernel]
+)
+def test_kernels_count_no_references(kernel):
+    """Threads that share arrays would wait for each other at every count; only what allocates memory may count."""
+    functions = {name: value for name, value in vars(kernel).items() if isinstance(value, Dispatcher)}
+    own = {name: one for name, one in functions.items() if one.py_func.__module__ == kernel.__name__}
+    counting = {name for name, one in own.items() if one.targetoptions.get("_nrt", True)}
+    allocating = {name for name, one in own.items() if name.startswith("new_")}
+    assert counting - allocating <= {"play", "play_window", "play_turns"}
+    assert own.keys() - counting
+
+
+def test_one_function_ends_the_turns_of_both_kernels():
+    assert turn_window_kernel.end_turn is window_kernel.end_turn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import pytest
 from summing_handler import Sums
 from test_workers import EXPECTED, SHARED, sums
 
-from algorithms import td_lambda, tdleaf
+from algorithms import dqn, td_lambda, tdleaf
 from algorithms.genomes import reward_recipe, weights
 from boardrl import registry, workers
 from boardrl.errors import UserError
@@ -126,21 +127,28 @@ def test_traffic_is_counted(ray):
     assert traffic.received > 9 * 24
 
 
+TD_LAMBDA = td_lambda.Config(games=64, lanes=8, shards=4, window=4, hidden=(4,), opponents="random")
+DQN = dqn.Config(
+    games=64, lanes=8, shards=4, window=4, hidden=(4,), opponents="random", capacity=60, warm_up=8, batch=8, steps=2
+)
+
+
 @pytest.mark.parametrize("play", ["compiled", "jax"])
-def test_lanes_in_shards_end_in_the_same_bits(ray, play):
-    game = registry.make("pig:target=10")
-    config = td_lambda.Config(games=64, lanes=8, shards=4, window=4, hidden=(4,), play=play, opponents="random")
+@pytest.mark.parametrize(("algorithm", "config"), [(td_lambda, TD_LAMBDA), (dqn, DQN)], ids=["td_lambda", "dqn"])
+def test_lanes_in_shards_end_in_the_same_bits(ray, algorithm, config, play):
+    game, config = registry.make("pig:target=10"), dataclasses.replace(config, play=play)
     opponents = tuple(player.policy for player in players.make_lineup(config.opponents, game))
-    after = []
+    after, items = [], ray.traffic.items
     for pool in (Local(1), Local(3), ray):
         with workers.lent(pool):
-            state = td_lambda.init(config, game, jax.random.key(1))
+            state = algorithm.init(config, game, jax.random.key(1))
             for _ in range(3):
-                state, metrics = td_lambda.update(config, game, opponents, state)
+                state, metrics = algorithm.update(config, game, opponents, state)
             after.append((state, metrics))
     chex.assert_trees_all_equal(after[0], after[1])
     chex.assert_trees_all_equal(after[0], after[2])
     assert int(after[0][0].games) > 0
+    assert ray.traffic.items - items == 3 * config.shards
 
 
 def test_children_and_their_matches_are_the_same(ray):

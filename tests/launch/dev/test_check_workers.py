@@ -7,7 +7,8 @@ import os
 import pytest
 
 from boardrl.errors import UserError
-from launch.dev import check_workers, measure_scaling
+from launch.dev import check_resume, check_workers, measure_scaling
+from launch.dev.killed_commands import Command
 
 
 def test_processes_above():
@@ -29,7 +30,7 @@ def test_results_of_a_match_are_compared_by_their_bytes(tmp_path):
     ("asked", "words"),
     [
         (check_workers.Config(kills=0), "--kills=0 is too few"),
-        (check_workers.Config(work="dance"), "unknown work 'dance'; expected one of td_lambda, tdleaf, match"),
+        (check_workers.Config(work="dance"), "unknown work 'dance'; expected one of td_lambda, dqn, tdleaf, match"),
     ],
 )
 def test_mistakes(asked, words):
@@ -40,3 +41,15 @@ def test_mistakes(asked, words):
 def test_the_model_of_an_update():
     seconds = measure_scaling.predicted(6, 4, task=0.01, alone=0.1, work=1.0, latency=0.02)
     assert seconds == pytest.approx(0.1 + 6 * 0.01 + 2 * 1.0 + 0.02)
+
+
+def test_a_command_that_fails_says_why() -> None:
+    """One class starts the commands of both checks, and kills what still runs at the end of its block."""
+    assert issubclass(check_workers.Working, check_resume.Command)
+    with Command("launch.train", {"game": "chessboxing"}) as process, pytest.raises(UserError) as raised:
+        process.expect_success()
+    assert "ended with code 2" in str(raised.value)
+    assert "chessboxing" in str(raised.value)
+    with Command("http.server", {"help": ""}) as process:
+        pass
+    assert process.returncode is not None
