@@ -1,5 +1,6 @@
 """The user's commands: `python -m launch.train` and others, each with `--help`."""
 
+import gc
 import os
 import sys
 from typing import Any
@@ -16,3 +17,6 @@ def _end(kind: type[BaseException], error: BaseException, trace: Any) -> None:
 
 if sys.argv[0] == "-m":  # so it is until the command itself is found
     sys.excepthook = _end
+    # What is imported stays: to look through it for garbage, again and again, took a fifth of the start of a command.
+    # `launch.cli.run` turns the collection on again.
+    gc.disable()

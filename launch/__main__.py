@@ -7,6 +7,7 @@ boardrl solve --help                            is   python -m launch.solve --he
 from __future__ import annotations
 
 import ast
+import gc
 import importlib.util
 import os
 import pathlib
@@ -51,11 +52,14 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         print(f"error: unknown command {name!r}{hint}; expected one of {', '.join(COMMANDS)}", file=sys.stderr)
         sys.exit(2)
     sys.argv = [f"boardrl {name}", *rest]
+    gc.disable()  # while it is imported, as in `launch`
     try:
         runpy.run_module(f"launch.{name}", run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:  # while it was imported: what comes later is `cli.run`'s
         print("interrupted", file=sys.stderr, flush=True)
         os._exit(130)
+    finally:
+        gc.enable()  # `launch.cli` did, unless it was not reached
     sys.exit(0)
 
 

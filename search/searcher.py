@@ -99,11 +99,12 @@ class Searcher:
         row = self.memory.rows[0]
         self.facet.init(row)
         control_block.start(self.memory.control, 1, 0)
-        self._kernel.search(self.memory.control, 1, -np.inf, np.inf)
+        with memory.without_table(self.memory):  # its pages are not in use yet; to clear them took longer than the rest
+            self._kernel.search(self.memory.control, 1, -np.inf, np.inf)
         if self.facet.actor(row, self.memory.work) >= 0:
             self.facet.successors(row, self.memory.rows[1:], self.memory.work)
         self.evaluate(row)
-        self.reset()
+        memory.clear(self.memory, table=False)
 
     def evaluate(self, row: np.ndarray) -> np.ndarray:
         """[P] the evaluator's values of a position."""

@@ -7,4 +7,4 @@ from boardrl.system import numba_start
 
 __all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "Successors", "lower", "lower_module"]
 
-numba_start.import_array_functions()  # nothing is compiled before
+numba_start.install()

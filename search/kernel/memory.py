@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +110,21 @@ def allocate(
     return memory
 
 
-def clear(memory: Memory) -> None:
-    """Clears what earlier searches have stored."""
-    for array in (memory.table, memory.killers, memory.history, memory.scratch, memory.work):
+def clear(memory: Memory, *, table: bool = True) -> None:
+    """Clears what earlier searches have stored, in the transposition table too unless told otherwise."""
+    for array in (memory.killers, memory.history, memory.scratch, memory.work):
         array[...] = 0
+    if table:
+        memory.table[...] = 0
+
+
+@contextlib.contextmanager
+def without_table(memory: Memory) -> Iterator[None]:
+    """Within the block searches use a transposition table of two entries in place of their own."""
+    place = slice(addresses.TABLE, addresses.TABLE + 3)
+    own, small = memory.control[place].copy(), np.zeros((2, 2), np.uint64)
+    memory.control[place] = (small.ctypes.data, *small.shape)
+    try:
+        yield
+    finally:
+        memory.control[place] = own

@@ -76,7 +76,8 @@ def _reduce(writer: Writer, eqn: Equation, x: Value) -> list[Value] | None:
 
 def _negated(emit: Emitter, x: Bits) -> Bits:
     """Negation; of a simple rearrangement, the rearrangement of the negated source."""
-    simple = x.rearranged and sum((part.origins >= 0).sum(0) for part in x.parts).max(initial=0) <= 1
+    # A slice that lies in the padding has no parts.
+    simple = x.rearranged and x.parts and sum((part.origins >= 0).sum(0) for part in x.parts).max(initial=0) <= 1
     if not simple:
         return Bits(emit, x.shape, lambda: [
             f"({word} ^ {literal(one)})" for word, one in zip(x.words(emit), full(x.size), strict=True)

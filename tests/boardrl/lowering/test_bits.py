@@ -42,6 +42,17 @@ def test_empty_arrays_are_rearranged() -> None:
     assert differences([307, 436]) == []
 
 
+@pytest.mark.parametrize("padding", [False, True])
+def test_slices_of_padding_are_reduced(padding: bool) -> None:
+    """As in a program of the long run, among those from 940 on."""
+
+    def program(x: Any) -> Any:
+        return jnp.pad(x, ((8, 8), (0, 0)), constant_values=padding)[:8].all(0)
+
+    x = np.random.default_rng(0).random((8, 9)) < 0.5
+    np.testing.assert_array_equal(lower(program, x, name=f"padding_{padding}")(x), program(x))
+
+
 def wrong_mask(word: str, valid: int, delta: int, bit: np.ndarray) -> str:
     """Shifts without their masks."""
     if delta == 0:
