@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show
+from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show, viewer_of
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import next_set, num_set, pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, init, legal, returns
@@ -55,7 +55,6 @@ def play_window(first, last, seed, epsilon, opening, place, thin, seating, param
                     rolls += 1
             seat = due(row, steps[lane], memory)
             viewer = np.int32(fraction(begin, at + VIEWER) * np.float32(NUM_PLAYERS))
-            viewers[slot, lane] = viewer
             if seat >= 0:
                 known, explores = False, False
                 who = seating[lane, seat]
@@ -79,7 +78,8 @@ def play_window(first, last, seed, epsilon, opening, place, thin, seating, param
                     action = choose(who, params, row, seat, fraction(begin, at + CHOICE), memory)
                 play_action(row, action, memory)
                 steps[lane] += 1
-                decided[slot, lane] = True
+                viewer = np.int32(viewer_of(row, viewer, show_work))
+                decided[slot, lane], viewers[slot, lane] = True, viewer
                 if known and viewer == seat:
                     for player in range(NUM_PLAYERS):
                         values[slot, lane, player] = best_values[player]

@@ -10,7 +10,7 @@ from typing import Any
 import rich.text
 
 from boardrl.drawing import Drawing
-from games.backgammon import picture, players, text
+from games.backgammon import expert, picture, players, text
 from games.backgammon.rules import Rules, State
 
 # The net of `backgammon_best`, learned by TD(λ) in self-play.
@@ -38,6 +38,8 @@ class Backgammon(Rules):
             "final_games": 1_000,
         }
     }
+
+    encodings = {"expert": expert.expert}
 
     host_players = {"pubeval": players.make_pubeval, "gnubg": players.make_gnubg}
 
