@@ -34,8 +34,8 @@ def expert(game: Any, state: Any, player: Array) -> Array:
     counts = jnp.stack([pips[0], pips[1], pips[0] - pips[1]]).astype(jnp.float32) / 100
     return jnp.concatenate(
         [
-            jnp.where(race, 0.0, units),
-            jnp.where(race, units, 0.0),
+            units * (1 - race.astype(jnp.float32)),
+            units * race.astype(jnp.float32),
             _one_side(mine, theirs),
             _one_side(theirs, mine),
             counts,
