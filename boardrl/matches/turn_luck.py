@@ -40,7 +40,7 @@ class TurnValues:
         row = facet.row(jax.tree.map(np.asarray, state))
         out = np.zeros((self.game.spec.num_outcomes, self.game.spec.num_players), np.float32)
         seat = module.after_rolls(params, row, int(viewer), out)
-        return out, np.int32(seat)
+        return out, np.asarray(seat, np.int32)
 
     @functools.cached_property
     def _compiled(self) -> tuple[Any, ...]:
