@@ -74,6 +74,14 @@ class HasEncodings(Protocol):
         """Other ways to observe a position than `observe`."""
 
 
+class HasViewpoint(Protocol):
+    def viewpoint(self, state: Any) -> Array:
+        """[] int32: the seat from whose side value nets look at a position, whoever asks; else each seat from its own.
+
+        For games in which one view is enough, such as that of who has just moved: the net has half as much to learn.
+        """
+
+
 class HasActionEncodings(Protocol):
     @property
     def action_encodings(self) -> Mapping[str, ActionEncoding]:
@@ -226,6 +234,7 @@ GROUPS: Mapping[str, tuple[type, ...]] = {
     "scripted players": (HasStrategies, HasValues, HasNamedPlayers, HasHostPlayers),
     "learning": (
         HasEncodings,
+        HasViewpoint,
         HasActionEncodings,
         HasEvents,
         HasEventCauses,
@@ -290,6 +299,10 @@ def host_players(game: Game[Any]) -> Mapping[str, HostPlayerMaker]:
 
 def encodings(game: Game[Any]) -> Mapping[str, Encoding]:
     return game.encodings if offers(game, HasEncodings) else {}
+
+
+def viewpoint(game: Game[State]) -> Callable[[State], Array] | None:
+    return game.viewpoint if offers(game, HasViewpoint) else None
 
 
 def action_encodings(game: Game[Any]) -> Mapping[str, ActionEncoding]:

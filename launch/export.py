@@ -41,12 +41,12 @@ def main(config: Config) -> None:
     found = learned.load_run(pathlib.Path(config.run))
     value: Any = getattr(found.policy.apply, "value", None)
     folder = found.path.parent.parent  # of the checkpoint
-    if isinstance(value, Scaled) and isinstance(value.net.module, MLP) and not value.net.encoding:
-        save_net(path, value.net, found.policy.params, command(folder))
+    if isinstance(value, Scaled) and isinstance(value.net.module, MLP):
+        save_net(path, value.net, found.policy.params, folder)
         return
     if not isinstance(value, Linear):
         raise UserError(
-            f"--run={config.run} has learned neither weights of features nor an mlp of observations; give a run that "
+            f"--run={config.run} has learned neither weights of features nor an mlp; give a run that "
             "has, as of tdleaf or td_lambda"
         )
     names = linear.find(found.game, value.features).names
@@ -55,11 +55,14 @@ def main(config: Config) -> None:
     print(f"{len(values)} weights in {path}")
 
 
-def save_net(path: pathlib.Path, net: ValueNet, params: Any, made_by: str) -> None:
-    """Writes a value net."""
+def save_net(path: pathlib.Path, net: ValueNet, params: Any, folder: pathlib.Path) -> None:
+    """Writes the value net of a run in a folder."""
     module: Any = net.module
     game = registry.describe(net.game)
-    described = NetFile(game, net.num_inputs, module.num_outputs, module.hidden, module.activation, made_by)
+    described = NetFile(
+        *(game, net.num_inputs, module.num_outputs, module.hidden, module.activation, command(folder), net.encoding),
+        whole_turns=bool(run_directory.read_config(folder)["settings"].get("whole_turns", False)),
+    )
     net_file.save(path, described, params)
     print(f"a net of {net.num_inputs} inputs in {path} ({path.stat().st_size:,} bytes)")
 

@@ -133,7 +133,7 @@ def _decide(
     # A barrier, as XLA would otherwise compute the state anew for each of the many things that are read off it.
     state = jax.lax.optimization_barrier(select(due, acting(game)(state, action), state))
     # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
-    viewer = (uniform[2] * game.spec.num_players).astype(jnp.int32)
+    viewer = net.viewer(state, (uniform[2] * game.spec.num_players).astype(jnp.int32))
     trail = Trail(
         decided=due,
         value=afterstate_value(game, nets.Scaled(net), params, state, viewer),

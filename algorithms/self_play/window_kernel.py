@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show
+from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show, viewer_of
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import next_set, num_set, pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, init, legal, returns
@@ -128,8 +128,8 @@ def end_turn(slot, lane, seat, known, place, thin, params, lanes, pending, windo
     last_row, show_work = notes
     row, best_values = rows[lane], memory[5]
     if seat >= 0:
-        viewer = viewers[slot, lane]
-        decided[slot, lane] = True
+        viewer = np.int32(viewer_of(row, viewers[slot, lane], show_work))
+        decided[slot, lane], viewers[slot, lane] = True, viewer
         if known and viewer == seat:
             for player in range(NUM_PLAYERS):
                 values[slot, lane, player] = best_values[player]

@@ -120,10 +120,14 @@ def _make(net: nets.ValueNet, players: Lineup, whole_turns: bool) -> Windows:
     game = net.game
     state = jax.tree.map(jnp.asarray, game.init())
     arguments = [Argument("row", state), Argument("player", jnp.int32(0))]
-    function = Function(net.inputs, arguments, title=f"inputs of the net of {game.spec.name}")
+    title = f"of the net of {game.spec.name}"
+    functions = {
+        "show": Function(net.inputs, arguments, title=f"inputs {title}"),
+        "viewer_of": Function(net.viewer, arguments, title=f"viewer {title}"),
+    }
     layout = Layout(jax.eval_shape(net.inputs, state, jnp.int32(0)), "out")
     extra = f"SHOW_WORDS = WORK_WORDS\nINPUT_WORDS = {layout.num_words}\n"
-    shown, _ = lower_module(f"{game.spec.name}_inputs", {"show": function}, extra=extra)
+    shown, _ = lower_module(f"{game.spec.name}_inputs", functions, extra=extra)
     facet = host.of(game)
     slots = {lineup_slots.__name__: players.module, "algorithms.self_play.window_slots": shown}
     kernel = turn_window_kernel if whole_turns else window_kernel

@@ -28,10 +28,12 @@ from boardrl.errors import UserError, did_you_mean
 from boardrl.exact import solve
 from boardrl.exact.state_graph import Lookup, find
 from boardrl.game import Game, acting, one_hot, select, settling
+from boardrl.matches.turn_luck import TurnValues
 from boardrl.play import players
 from boardrl.play.players import NamedValue, Player
 from boardrl.play.policy import Value, afterstate_value
 from boardrl.play.rollout import Tally
+from boardrl.play.whole_turns import WholeTurns
 from boardrl.runs import learned
 from boardrl.values import net_file
 
@@ -54,8 +56,15 @@ class Control(NamedTuple):
     params: Any
     at_decisions: bool = False  # whether it values decisions too; else they are worth their best afterstate
     text: str = ""  # how another process makes the same
+    turns: TurnValues | None = None  # for values of positions at the end of turns alone
+
+    def by_whole_turns(self, game: Game[Any]) -> Control:
+        """The same control, by which a roll is worth what the best whole turn after it leads to."""
+        return self._replace(turns=TurnValues(game, self.value, self.params))
 
     def tally(self, game: Game[Any]) -> Tally:
+        if self.turns is not None:
+            return Tally(SumOfTurnLuck(game, self.turns), ())
         return Tally(SumOfLuck(game, self.value, self.at_decisions), self.params)
 
 
@@ -70,6 +79,18 @@ class SumOfLuck:
     def __call__(self, params: Any, state: Any, outcome: Array, so_far: Luck) -> Luck:
         found = after_outcomes(self.game, self.value, params, state, so_far.viewer, at_decisions=self.at_decisions)
         return Luck(so_far.total + of_outcome(found.values, self.game.chance(state), outcome), found.viewer)
+
+
+@dataclasses.dataclass(frozen=True)
+class SumOfTurnLuck:
+    """As `SumOfLuck`, by the values of positions at the end of turns."""
+
+    game: Game[Any]
+    values: TurnValues
+
+    def __call__(self, params: Any, state: Any, outcome: Array, so_far: Luck) -> Luck:
+        values, viewer = self.values(state, so_far.viewer)
+        return Luck(so_far.total + of_outcome(values, self.game.chance(state), outcome), viewer)
 
 
 def none_yet(game: Game[Any]) -> Luck:
@@ -216,7 +237,8 @@ def value_of(text: str, game: Game[Any]) -> Control:
     path = pathlib.Path(text)
     if path.is_file():
         net, params = net_file.load(path, game)
-        return Control(text, net, jax.tree.map(jnp.asarray, params), text=text)
+        control = Control(text, net, jax.tree.map(jnp.asarray, params), text=text)
+        return control.by_whole_turns(game) if net_file.by_whole_turns(path) else control
     found = learned.load_run(path)
     if found.game != game:
         both = f"{registry.describe(found.game)}, not {registry.describe(game)}"
@@ -225,7 +247,8 @@ def value_of(text: str, game: Game[Any]) -> Control:
     value = getattr(policy.apply, "value", None)
     if value is None:
         raise UserError(f"control={text!r} holds no value net of {registry.describe(game)}; choose another run")
-    return Control(text, value, policy.params, text=str(found.path))
+    control = Control(text, value, policy.params, text=str(found.path))
+    return control.by_whole_turns(game) if isinstance(found.host, WholeTurns) else control
 
 
 def check_chance(game: Game[Any]) -> None:

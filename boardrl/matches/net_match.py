@@ -87,7 +87,8 @@ def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_g
     alike = all(isinstance(one, Greedy) and one.value == control.value and one.utility == "own" for one in deciders)
     params = [*(policy.params for policy in policies), control.params]
     shapes = {tuple((np.shape(leaf), np.asarray(leaf).dtype) for leaf in jax.tree.leaves(one)) for one in params}
-    if num_games < LEAST_GAMES or not alike or control.at_decisions or len(shapes) > 1 or host.of(game).refused:
+    by_actions = not (control.at_decisions or control.turns)
+    if num_games < LEAST_GAMES or not alike or not by_actions or len(shapes) > 1 or host.of(game).refused:
         return None
     try:
         lowered = host.lower_value(control.value, control.params, game)

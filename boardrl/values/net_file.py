@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from boardrl import optional
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.system import atomic_files, untrusted_files
@@ -34,6 +35,11 @@ class NetFile(NamedTuple):
     hidden: tuple[int, ...]
     activation: nets.Activation
     made_by: str  # the command that made it
+    encoding: str = ""  # which of the game's encodings it is shown; empty: the game's `observe`
+    whole_turns: bool = False  # whether it has learned positions at the end of turns alone
+
+
+OPTIONAL = NetFile._field_defaults  # fields that files may leave out
 
 
 def save(path: pathlib.Path, described: NetFile, params: ScaledParams) -> None:
@@ -41,7 +47,9 @@ def save(path: pathlib.Path, described: NetFile, params: ScaledParams) -> None:
     flat = np.concatenate([np.asarray(leaf, np.float32).ravel() for leaf in jax.tree.leaves(params)])
     if not np.isfinite(flat.astype(DTYPE)).all():
         raise UserError("the net has weights beyond ±65504, the largest half-precision number; train it again")
-    content = {"format": FORMAT, "kind": KIND, **described._asdict()}
+    fields = described._asdict()
+    told = {name: value for name, value in fields.items() if value != OPTIONAL.get(name)}
+    content = {"format": FORMAT, "kind": KIND, **told}
     content["weights"] = base64.b64encode(flat.astype(DTYPE).tobytes()).decode()
     atomic_files.write(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
@@ -51,10 +59,17 @@ def trained_on(path: pathlib.Path) -> str:
     return _read(path)[0].game
 
 
+def by_whole_turns(path: pathlib.Path) -> bool:
+    """Whether the net of a file has learned positions at the end of turns alone."""
+    return _read(path)[0].whole_turns
+
+
 def load(path: pathlib.Path, game: Game[Any]) -> tuple[Scaled, ScaledParams]:
     """The value function of a file and its parameters, in NumPy, for a game with the same observation."""
     found, flat = _read(path)
-    net = ValueNet(game, MLP(found.hidden, game.spec.num_players, found.activation))
+    if found.encoding and found.encoding not in optional.encodings(game):
+        raise UserError(f"{str(path)!r} is a net of {found.game}; this game has no encoding {found.encoding!r}")
+    net = ValueNet(game, MLP(found.hidden, game.spec.num_players, found.activation), found.encoding)
     template = jax.eval_shape(lambda: ScaledParams(net.init(jax.random.key(0)), Scale(jnp.float32(0), jnp.float32(1))))
     sizes = [leaf.size for leaf in jax.tree.leaves(template)]
     if (net.num_inputs, game.spec.num_players) != (found.num_inputs, found.num_outputs) or sum(sizes) != len(flat):
@@ -98,5 +113,9 @@ def _checked(content: Any) -> NetFile:
     for name in ("num_inputs", "num_outputs"):
         if type(content.get(name)) is not int:
             raise ValueError(f"its {name} is not an integer")
-    found = NetFile(**{name: content[name] for name in NetFile._fields})
+    told = {**OPTIONAL, **content}
+    for name, default in OPTIONAL.items():
+        if type(told[name]) is not type(default):
+            raise ValueError(f"its {name} is not a {'text' if type(default) is str else 'truth value'}")
+    found = NetFile(**{name: told[name] for name in NetFile._fields})
     return found._replace(hidden=tuple(hidden))

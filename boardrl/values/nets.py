@@ -97,6 +97,11 @@ class ValueNet:
         """I, the number of input entries."""
         return math.prod(self._shape) + (self.game.spec.num_players if self._told_its_seat else 0)
 
+    def viewer(self, state: Any, player: Array) -> Array:
+        """[] int32: the seat from whose side the net sees a position that a player asks about."""
+        viewpoint = optional.viewpoint(self.game)
+        return player if viewpoint is None else viewpoint(state)
+
     def inputs(self, state: Any, player: Array) -> Array | Sparse:
         """[I] what the net is shown, as a Sparse where few numbers are added up and the net takes it."""
         if self.sparse and isinstance(self.module, MLP) and not self.encoding and not self._told_its_seat:
@@ -139,7 +144,8 @@ class ValueNet:
 
     def expected(self, params: Any, state: Any, player: Array) -> Array:
         """[P] expected returns in seat order; with a fixed sum a player may get more than the largest return."""
-        return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, player), player)))
+        viewer = self.viewer(state, player)
+        return to_returns(self.game.spec, self.shares(self.logits(params, self.inputs(state, viewer), viewer)))
 
     def __call__(self, params: Any, state: Any, player: Array) -> Array:
         """[P] expected returns in seat order, within what a player can get."""

@@ -10,7 +10,7 @@ from typing import Any
 import rich.text
 
 from boardrl.drawing import Drawing
-from games.backgammon import picture, players, text
+from games.backgammon import expert, picture, players, text
 from games.backgammon.rules import Rules, State
 
 # The net of `backgammon_best`, learned by TD(λ) in self-play.
@@ -21,13 +21,14 @@ BEST = pathlib.Path(__file__).parent / "weights" / "best.json"
 class Backgammon(Rules):
     """The rules and the optional members: texts, pictures, players, settings for learning."""
 
-    # As TD-Gammon: one hidden layer, no exploration but the dice, and values of positions at the end of turns.
+    # As TD-Gammon 2: one hidden layer, what experts count as inputs, no exploration but the dice, values at turn ends.
     defaults = {
         "td_lambda": {
-            "games": 400_000,
+            "games": 700_000,
             "lanes": 64,
             "window": 16,
             "hidden": (128,),
+            "encoding": "expert",
             "decay": 0.7,
             "epsilon": 0.0,
             "learning_rate": 3e-3,
@@ -38,6 +39,8 @@ class Backgammon(Rules):
             "final_games": 1_000,
         }
     }
+
+    encodings = {"expert": expert.expert}
 
     host_players = {"pubeval": players.make_pubeval, "gnubg": players.make_gnubg}
 

@@ -30,10 +30,10 @@ def observe(state: State, player: Array) -> Array:
     dice = (faces == state.high) | (faces == state.low)
     left = state.left >= jnp.arange(2, 5, dtype=jnp.int8)
     flags = jnp.concatenate([jnp.stack([mine, theirs]), dice, left]).astype(jnp.float32)
-    return jnp.concatenate([_side(checkers[0]), _side(checkers[1]), flags])
+    return jnp.concatenate([side(checkers[0]), side(checkers[1]), flags])
 
 
-def _side(checkers: Array) -> Array:
+def side(checkers: Array) -> Array:
     """[98] one player's checkers."""
     points = checkers[:POINTS]
     units = jnp.concatenate([points == 1, points >= 2, points >= 3]).astype(jnp.float32)

@@ -132,6 +132,10 @@ class Rules:
     def observe(self, state: State, player: Array) -> Array:
         return observe.observe(state, player)
 
+    def viewpoint(self, state: State) -> Array:
+        """Whoever has moved last: all positions that are chosen from are seen so."""
+        return jnp.where(state.left > 0, state.turn, 1 - state.turn).astype(jnp.int32)
+
     def rotate(self, state: State) -> State:
         return state._replace(checkers=state.checkers[::-1], turn=1 - state.turn)
 

@@ -10,6 +10,7 @@ Exit code 1 if any set of positions differs.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import pathlib
@@ -73,7 +74,7 @@ def main(config: Config) -> None:
 
 def real_positions(count: int, seed: int) -> Iterator[Sides]:
     """Positions of games, the mover's side first: by turns a game of pubeval and one of random moves."""
-    game, rng, number = registry.make(GAME), np.random.default_rng(seed), 0
+    game, rng, number = backgammon(), np.random.default_rng(seed), 0
     while True:
         mine, theirs = tuple(START.tolist()), tuple(START.tolist())
         by_pubeval = number % 2 == 0
@@ -96,16 +97,22 @@ def reached(mine: Any, theirs: Any, outcome: int) -> set[Sides]:
     state = rolled(mine, theirs, outcome)
     if int(state.left) == ROLL:
         return {(tuple(mine), tuple(theirs))}
-    return {_sides(np.frombuffer(end, np.int8)) for end in turns(registry.make(GAME), state)}
+    return {_sides(np.frombuffer(end, np.int8)) for end in turns(backgammon(), state)}
 
 
 def rolled(mine: Any, theirs: Any, outcome: int) -> Any:
     """The state after a roll of seat 0, by compiled rules."""
-    facet = host.of(registry.make(GAME))
+    facet = host.of(backgammon())
     leaves: list[Any] = [np.array([mine, theirs], np.int8), *(np.int8(number) for number in (0, 0, 0, ROLL))]
     row, after = facet.row(State(*leaves)), facet.rows()
     facet.step(row, outcome, after, facet.work())
     return facet.state(after)
+
+
+@functools.cache
+def backgammon() -> Any:
+    """The game, made once: entry points are read from files."""
+    return registry.make(GAME)
 
 
 def digest(found: set[Sides]) -> str:

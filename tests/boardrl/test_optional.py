@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_every_member_has_a_protocol_a_group_and_an_accessor():
-    assert len(optional.MEMBERS) == 31
+    assert len(optional.MEMBERS) == 32
     for protocols in optional.GROUPS.values():
         for protocol in protocols:
             name = optional.member_of(protocol)

@@ -12,6 +12,7 @@ from boardrl.values import net_file
 from boardrl.values.net_file import NetFile
 from boardrl.values.nets import MLP, Scaled, ScaledParams, ValueNet
 from boardrl.values.return_scale import Scale
+from games.backgammon.game import Backgammon
 from games.pig import Pig
 
 GAME = Pig(target=20)
@@ -51,6 +52,9 @@ def test_a_net_comes_back_in_half_precision(saved):
         (lambda content: content | {"hidden": [10**9]}, "its hidden layers are not a list"),
         (lambda content: content | {"activation": "os.system"}, "its activation is none of relu, tanh, sigmoid"),
         (lambda content: [content], "expected a value net"),
+        (lambda content: content | {"encoding": 3}, "its encoding is not a text"),
+        (lambda content: content | {"whole_turns": "yes"}, "its whole_turns is not a truth value"),
+        (lambda content: content | {"encoding": "other"}, "this game has no encoding 'other'"),
     ],
 )
 def test_what_is_no_net_is_refused(saved, change, words):
@@ -65,3 +69,16 @@ def test_another_game_is_refused(saved, tmp_path):
         net_file.load(saved[0], Pig(players=3, target=20))
     with pytest.raises(UserError, match="is not the file of a net; give one that exists"):
         net_file.load(tmp_path / "nothing.json", GAME)
+
+
+def test_a_net_of_an_encoding_comes_back_with_it(tmp_path):
+    game = Backgammon()
+    net = ValueNet(game, MLP((3,), 2), "expert")
+    params = ScaledParams(net.init(jax.random.key(0)), Scale(jnp.float32(0), jnp.float32(1)))
+    path = tmp_path / "net.json"
+    described = NetFile("backgammon", net.num_inputs, 2, (3,), "relu", "…", encoding="expert", whole_turns=True)
+    net_file.save(path, described, params)
+    assert net_file.load(path, game)[0] == Scaled(net)
+    assert net_file.by_whole_turns(path)
+    with pytest.raises(UserError, match="no encoding 'expert'"):
+        net_file.load(path, GAME)
