@@ -43,7 +43,7 @@ TOLERANCE = 500  # points, to the earlier simulation
 # twentieth of the paper's games, but learns from all four seats, and all parents have a part in it. The learning rate
 # is annealed: a constant one leaves the noise of single rewards in the table (item `rates`). The paper's own settings
 # are the preset.
-EVOLVED, GENERATION_GAMES, CHILD_GAMES = 25, 6_000, 10_000
+EVOLVED, GENERATION_GAMES, CHILD_GAMES = 10, 6_000, 10_000
 ANNEAL = 0.05  # factor of the learning rate at the end
 LEARNERS = 4  # seats that learn, in children and in the final training; in the paper's one does
 OURS = {
