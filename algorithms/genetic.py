@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.genomes import breeding, genome, matches
+from algorithms.genomes import breeding, genome, matches, playoff
 from algorithms.genomes.breeding import Crossover, Mutation
 from algorithms.genomes.genome import Genes
 from algorithms.learning import settings
@@ -66,7 +66,8 @@ class Config:
     migrate_every: int = setting(20, "generations after which an island's best takes the place of a child of the next")
     playoff_games: int = setting(
         0,
-        "games after the last generation, by members of all islands, that alone decide who is the fittest; 0: none",
+        "games after the last generation that alone decide who is the fittest of all islands, in rounds of the better "
+        "half; 0: none",
     )
 
 
@@ -156,7 +157,8 @@ def check(config: Config, game: Game[Any]) -> None:
             f"--games_per_generation={config.games_per_generation} leaves members without a game; with "
             f"--population={config.population} expected at least {-(-config.population // seats)}"
         )
-    least = -(-config.islands * config.population // seats)
+    members = config.islands * config.population
+    least = playoff.num_rounds(members) * -(-members // seats)
     if config.playoff_games and config.playoff_games < least:
         raise UserError(
             f"--playoff_games={config.playoff_games} leaves members without a game; expected at least {least}, or 0 "
@@ -236,9 +238,13 @@ def update(
     # 5. After the last generation a playoff on games of its own: the fittest of many by the games that it was chosen by
     # is often the luckiest.
     if config.playoff_games and generation + 1 >= _generations(config):
-        rng = np.random.default_rng([*key.tolist(), generation, config.islands])
-        last = matches.seatings(config.playoff_games, seats, np.arange(len(vectors)), len(opponents), rng)
-        fitness[:] = _points(config, game, opponents, params, last, seed=int(rng.integers(1 << 32)))
+
+        def round_points(members: np.ndarray, games: int, number: int) -> np.ndarray:
+            rng = np.random.default_rng([*key.tolist(), generation, config.islands, number])
+            last = matches.seatings(games, seats, members, len(opponents), rng)
+            return _points(config, game, opponents, params, last, seed=int(rng.integers(1 << 32)))
+
+        fitness[:] = playoff.fitness(len(vectors), config.playoff_games, round_points)
         weight[:] = 1
     put = functools.partial(jax.tree.map, jnp.asarray)
     games, updates = state.games + len(seating), state.updates + 1

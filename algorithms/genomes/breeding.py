@@ -68,13 +68,16 @@ def bred(
     """[C, G] children, each of two of the fittest; the fitter one gives the first genes.
 
     With crossover `mean` all parents have a part in every child: the intermediate recombination of evolution strategies
-    (Beyer and Schwefel 2002, section 3.2), which averages out much of the noise by which parents were chosen.
+    (Beyer and Schwefel 2002, section 3.2), which averages out much of the noise by which parents were chosen. The first
+    of several children is the mean itself: the mutants around it are worse on average.
     """
     best = ranked(fitness)[:num_parents]
     children = []
-    for _ in range(num_children):
+    for number in range(num_children):
         if crossover == "mean":
-            children.append(mutated(vectors[best].mean(0), genes, mutation, rng))
+            middle = vectors[best].mean(0)
+            plain = number == 0 and num_children > 1
+            children.append(middle if plain else mutated(middle, genes, mutation, rng))
             continue
         pair = np.sort(rng.choice(num_parents, min(2, num_parents), replace=False))
         first, second = vectors[best[pair[0]]], vectors[best[pair[-1]]]

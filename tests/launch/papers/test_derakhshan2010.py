@@ -10,7 +10,7 @@ from games.ludo import Ludo
 from launch.papers import derakhshan2010
 
 
-def test_the_evolved_recipe_has_the_learning_rates_of_its_children():
+def test_the_evolved_recipe_is_trained_as_its_children_are():
     game = Ludo(rules="sdu_java")
     made = genome.make(derakhshan2010.OURS["genome"])
     names = made.genes(game).names
@@ -21,3 +21,4 @@ def test_the_evolved_recipe_has_the_learning_rates_of_its_children():
     assert (child.learning_rate, child.learning_rate_end) == pytest.approx((0.4, end["learning_rate_end"]))
     assert child.rewards.split(",")[2] == end["rewards"].split(",")[2] == "knock=0.7"
     assert (child.discount, end["discount"]) == pytest.approx((0.3, 0.3))
+    assert child.learners == end["learners"] == derakhshan2010._annealed()["learners"] == 4
