@@ -29,6 +29,7 @@ FOLDERS = {
     "boardrl/lowering/passes": GLANCE,
     "boardrl/lowering/primitives": GLANCE,
     "boardrl/matches": GLANCE,
+    "boardrl/matches/compiled": GLANCE,
     "boardrl/play": GLANCE,
     "boardrl/runs": GLANCE,
     "boardrl/system": GLANCE,

@@ -11,8 +11,9 @@ import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.game import Game, Spec
-from boardrl.matches import distinct_games, host_match, intervals, luck, net_match, observations, sequential
+from boardrl.matches import distinct_games, host_match, intervals, luck, observations, sequential
 from boardrl.matches import duplicate as duplicates
+from boardrl.matches.compiled import net_match
 from boardrl.matches.luck import Control
 from boardrl.matches.observations import Adjusted
 from boardrl.matches.records import Batch, Played, Record

@@ -28,7 +28,7 @@ from boardrl.errors import UserError, did_you_mean
 from boardrl.exact import solve
 from boardrl.exact.state_graph import Lookup, find
 from boardrl.game import Game, acting, one_hot, select, settling
-from boardrl.matches.turn_luck import TurnValues
+from boardrl.matches.compiled.turn_luck import TurnValues
 from boardrl.play import players
 from boardrl.play.players import NamedValue, Player
 from boardrl.play.policy import Value, afterstate_value

@@ -19,7 +19,7 @@ import numpy as np
 from boardrl import host
 from boardrl.game import Game
 from boardrl.lowering.ir import LoweringError
-from boardrl.matches import net_match_kernel
+from boardrl.matches.compiled import net_match_kernel
 from boardrl.matches.luck import Control
 from boardrl.matches.records import Record, Result
 from boardrl.play.policy import Greedy, Policy

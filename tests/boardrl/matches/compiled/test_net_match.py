@@ -12,7 +12,8 @@ import pytest
 
 from boardrl import host
 from boardrl.game import CHANCE
-from boardrl.matches import arena, luck, net_match, observations
+from boardrl.matches import arena, luck, observations
+from boardrl.matches.compiled import net_match
 from boardrl.matches.luck import Control
 from boardrl.matches.records import Record
 from boardrl.play.players import Player

@@ -16,7 +16,7 @@ from jax import Array
 
 from boardrl import host
 from boardrl.game import Game
-from boardrl.matches import turn_luck_kernel
+from boardrl.matches.compiled import turn_luck_kernel
 from boardrl.play import lineup, lineup_slots
 from boardrl.play.lineup import ByValue
 from boardrl.play.policy import Value
