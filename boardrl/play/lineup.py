@@ -99,7 +99,10 @@ def _lower_new(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves:
     state = jax.tree.map(jnp.asarray, game.init())
     row, player = Argument("row", state), Argument("player", jnp.int32(0))
     functions = {}
+    alike = _alike(deciders, params)
     for number, one in enumerate(deciders):
+        if alike[number] != number:
+            continue
         mine = Argument("params", params[number], in_memory=True)
         title = f"player {number} of {game.spec.name}"
         if isinstance(one, ByValue):
@@ -107,7 +110,7 @@ def _lower_new(game: Any, deciders: tuple[Decider, ...], structure: Any, leaves:
         else:
             functions[f"logits_{number}"] = Function(for_host(one.apply), [mine, row], title=title)
     layouts = tuple(Layout(one, "params") for one in params)
-    module, _ = lower_module(f"{game.spec.name}_lineup", functions, extra=_dispatch(deciders, layouts))
+    module, _ = lower_module(f"{game.spec.name}_lineup", functions, extra=_dispatch(deciders, alike, layouts))
     return Lineup(module, layouts)
 
 
@@ -120,8 +123,19 @@ def check_rules(game: Game[Any]) -> None:
         raise LoweringError(next(iter(refused.values())))
 
 
-def _dispatch(deciders: tuple[Decider, ...], layouts: tuple[Layout, ...]) -> str:
-    """The source of the constants, of `value` and of `logits`, which call the functions of the player that is asked."""
+def _alike(deciders: tuple[Decider, ...], params: tuple[Any, ...]) -> list[int]:
+    """For each player the first that needs the same code, such as a net of the same layers."""
+    shapes = [(jax.tree.structure(one), [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(one)]) for one in params]
+    kinds = list(zip(deciders, shapes, strict=True))
+    return [kinds.index(kind) for kind in kinds]
+
+
+def _dispatch(deciders: tuple[Decider, ...], alike: list[int], layouts: tuple[Layout, ...]) -> str:
+    """The source of the constants, of `value` and of `logits`, which call the functions of the player that is asked.
+
+    Args:
+      alike: for each player the number of the one whose functions it uses, with its own parameters.
+    """
     ours = [cast(Any, one) for one in deciders]
     flags = {
         "BY_VALUE": [isinstance(one, ByValue) for one in ours],
@@ -136,5 +150,5 @@ def _dispatch(deciders: tuple[Decider, ...], layouts: tuple[Layout, ...]) -> str
         for number, one in enumerate(ours):
             if isinstance(one, ByValue) == (name == "value"):
                 params = f"params[{starts[number]}:{starts[number + 1]}]"
-                lines += [f"    if number == {number}:", f"        {name}_{number}({params}, {arguments})"]
+                lines += [f"    if number == {number}:", f"        {name}_{alike[number]}({params}, {arguments})"]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""Matches without luck between value nets, played in compiled code.
+"""Matches without luck between policies, played in compiled code.
 
-All players are greedy by value functions of one kind, such as nets of the same layers, and so is the control. Then a
-roll costs its legal afterstates, where a batch on the device values all actions of all outcomes.
+A roll costs its legal afterstates, where a batch on the device values all actions of all outcomes. Players are nets,
+scripted players and whatever else `boardrl.play.lineup` compiles; the control is a value function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from boardrl import host
@@ -22,10 +21,12 @@ from boardrl.lowering.ir import LoweringError
 from boardrl.matches.compiled import net_match_kernel
 from boardrl.matches.luck import Control
 from boardrl.matches.records import Record, Result
-from boardrl.play.policy import Greedy, Policy
+from boardrl.play import lineup, lineup_slots
+from boardrl.play.lineup import ByValue
+from boardrl.play.policy import Policy, distinct
 from boardrl.system import machine
 
-LEAST_GAMES = 1000  # of a match that is worth the time to compile
+LEAST_GAMES = 200  # of a match that is worth the time to compile
 BLOCK = 16  # games that a thread plays before it takes the next ones
 
 
@@ -34,7 +35,8 @@ class NetMatch:
     """The compiled kernel of a match, and the parameters of its players and of its control."""
 
     module: types.ModuleType
-    params: np.ndarray  # [M + 1, W] uint64, the control's last
+    params: np.ndarray  # [W] uint64, the control's last
+    number_of: np.ndarray  # [M] of each player in the lineup: players who are alike have the same number
 
     def play(
         self,
@@ -55,14 +57,14 @@ class NetMatch:
         missing = np.array([index for index, _ in record.left()], np.int64)
         num_games, num_players = record.seating.shape
         group_of = np.arange(num_games) // max(num_shared, 1)
-        seating = record.seating.astype(np.int32)
+        seating = self.number_of[record.seating].astype(np.int32)
         results, luck = np.zeros((2, num_games, num_players), np.float32)
         cut, drawn = np.zeros((2, num_games), np.bool_)
         courses = np.zeros(num_games, np.uint64)
 
         def block(games: np.ndarray) -> np.ndarray:
             self.module.play(
-                games, np.uint64(seed), group_of, opening, seating, self.params, len(self.params) - 1,
+                games, np.uint64(seed), group_of, opening, seating, self.params,
                 results, luck, cut, drawn, courses,
             )  # fmt: skip
             return games
@@ -83,16 +85,14 @@ class NetMatch:
 
 def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_games: int) -> NetMatch | None:
     """The compiled match of these policies; None where they, or so few games, are better played in JAX."""
-    deciders = [policy.apply for policy in policies]
-    alike = all(isinstance(one, Greedy) and one.value == control.value and one.utility == "own" for one in deciders)
-    params = [*(policy.params for policy in policies), control.params]
-    shapes = {tuple((np.shape(leaf), np.asarray(leaf).dtype) for leaf in jax.tree.leaves(one)) for one in params}
-    by_actions = not (control.at_decisions or control.turns)
-    if num_games < LEAST_GAMES or not alike or not by_actions or len(shapes) > 1 or host.of(game).refused:
+    if num_games < LEAST_GAMES or control.at_decisions or control.turns:
         return None
+    different, number_of = distinct(policies)
+    deciders = (*map(lineup.decider, different), ByValue(control.value))
+    params = (*(policy.params for policy in different), control.params)
     try:
-        lowered = host.lower_value(control.value, control.params, game)
+        players = lineup.lower(game, deciders, params)
     except LoweringError:
         return None
-    module = host.specialise(net_match_kernel, host.of(game), evaluator=lowered.module)
-    return NetMatch(module, np.stack([lowered.params(one) for one in params]))
+    module = host.specialise(net_match_kernel, host.of(game), slots={lineup_slots.__name__: players.module})
+    return NetMatch(module, players.params(params), number_of)
