@@ -18,9 +18,10 @@ import numpy as np
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from boardrl.host.slots import ROOM, WORDS, actor, successors
+from boardrl.host.masks import next_set, num_set
+from boardrl.host.slots import LAZY, MASK_WORDS, ROOM, WORDS, act, actor, legal, successors
 from search.declaration import Declaration, Deepening
-from search.evaluators.slots import prepare
+from search.evaluators.slots import BATCHED, prepare
 from search.kernel.addresses import (
     HISTORY,
     KILLERS,
@@ -57,6 +58,8 @@ from search.kernel.window_slots import first_beta, needs_research
 from search.searcher import Searcher
 
 USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(4))
+
+NO_MASK = np.zeros(1, np.uint64)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -97,8 +100,16 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
                 control[CUTS] += not is_complete(entry)
                 return known
 
-    # 3. Where to move, and in which order.
-    num_moves = successors(rows[at], rows[top:], work)
+    # 3. Where to move, and in which order. One turn above the leaves nothing is ordered and many nodes are cut off by
+    # their first move, so that a game whose moves are expensive makes them one by one there.
+    lazy = LAZY and not BATCHED and depth <= 1 and not control[REVERSE]
+    mask, action = NO_MASK, np.int64(-1)
+    if lazy:
+        mask = np.empty(MASK_WORDS, np.uint64)  # memory of its own, as evaluations and further actions use `work`
+        legal(rows[at], mask, work)
+        num_moves = np.int64(num_set(mask, MASK_WORDS))
+    else:
+        num_moves = np.int64(successors(rows[at], rows[top:], work))
     ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
     if ordered:
         for child in range(top, top + num_moves):
@@ -110,7 +121,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
     # 4. Search them.
     free = top + num_moves
     full = free + ROOM > rows.shape[0] or ply + 2 >= pv.shape[0]
-    if depth <= 1 or full:
+    if not lazy and (depth <= 1 or full):
         prepare(rows, top, num_moves, control[VIEW], weights, scratch, work)
     best, best_child = -np.inf, top
     floor = alpha
@@ -121,6 +132,9 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
             scores[child, 0] = DONE
         elif control[REVERSE]:
             child = top + num_moves - 1 - number
+        if lazy:
+            action = np.int64(next_set(mask, MASK_WORDS, action + 1))
+            act(rows[at], action, rows[child], work)
         who = np.int64(actor(rows[child], work))
         left = depth - (who != me)
         if who < 0 or left <= 0 or full:

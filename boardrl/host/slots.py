@@ -22,6 +22,7 @@ OBS_SIZE = 1  # numbers in an observation
 NUM_FEATURES = 0  # F
 NUM_SYMMETRIES = 1  # of the board, the identity included
 ROOM = 1  # rows that a buffer of `successors` must have at least
+LAZY = False  # whether `legal`, and `act` for each action that is wanted, cost less than `successors` where few are
 
 
 def init(row: Any) -> None:

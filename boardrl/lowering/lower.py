@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import keyword
+import math
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,10 @@ from numba import njit
 
 OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}}
 '''
+
+# A search that may need few successors makes them one by one (`LAZY` of boardrl.host.slots) if a step computes at least
+# so many elements, and so many times what all steps from a position share.
+LEAST_ELEMENTS, SHARED_SHARE = 64, 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,6 +292,7 @@ def emit_successors(
     writer.check(block)
     num_groups = len(block.outs) - len(layout.leaves)
     ahead, behind = ir.split(block, block.ins[-1], first_outs=num_groups)
+    lazy = num_groups == 1 and num_elements(behind) >= max(LEAST_ELEMENTS, SHARED_SHARE * num_elements(ahead))
     used = {a for eqn in ir.walk(block) for a in eqn.ins} | set(block.outs)
     rows = [
         _incoming(emit, "row", leaf, False, var in used) for leaf, var in zip(layout.leaves, block.ins, strict=False)
@@ -324,7 +330,21 @@ def emit_successors(
                 emit.line(f"pointer(buffer, {WORD * layout.num_words} * count + {offset}, u{8 * size})[0] = 0", "gap")
             emit.line("count += 1")
     emit.line("return count")
-    return _source("successors", ["row", "buffer"], f"{successors.title}: rows after each legal action.", emit)
+    doc = f"{successors.title}: rows after each legal action."
+    source, work_bytes = _source("successors", ["row", "buffer"], doc, emit)
+    return f"LAZY = {lazy}\n\n\n{source}", work_bytes
+
+
+def num_elements(block: ir.Block) -> int:
+    """An estimate of a program's time: elements that its equations compute, where 64 booleans count as one."""
+    total = 0
+    for eqn in block.equations:
+        inner = [num_elements(nested) for nested in eqn.blocks]
+        if inner:
+            total += max(inner) * eqn.params.get("length", 1)
+        else:
+            total += sum(-(-math.prod(out.shape) // (64 if out.dtype == bool else 1)) for out in eqn.outs)
+    return total
 
 
 def _store(emit: Emitter, targets: Sequence[Buffer | str], values: Sequence[Value]) -> None:

@@ -34,8 +34,8 @@ GUESTS = (
     Guest("tic_tac_toe", 9, "tic_tac_toe"),
     Guest("connect_four", 7, "connect_four"),
     Guest("othello", 5, "othello"),
-    Guest("hex", 2, "hex(board_size=11)"),
-    Guest("go_9x9", 2, "go(board_size=9,komi=7.5)", batch=512),
+    Guest("hex", 3, "hex(board_size=11)"),
+    Guest("go_9x9", 3, "go(board_size=9,komi=7.5)", batch=512),
     Guest("animal_shogi", 5, batch=512),
     Guest("gardner_chess", 4, batch=128),
     Guest("chess", 3, "chess", batch=128),
@@ -71,6 +71,7 @@ def node_rate(name: str, depth: int) -> Callable[[], float]:
     row = facet.row(game.init())
 
     def run() -> float:
+        search.reset()  # what an earlier search has stored would leave little to search
         found: list[int] = []
         seconds = processor_seconds(lambda: found.append(search.search_row(row).nodes))
         return found[0] / seconds

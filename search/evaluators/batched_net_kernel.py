@@ -22,6 +22,7 @@ from search.kernel.transposition_table import bits_float, float_bits
 AT_ONCE = 256  # positions in one call at most
 OUT = AT_ONCE  # float32s at the start of the scratch memory for what a call returns
 SLOT = 2 * NUM_PLAYERS  # 64-bit words beside a row: for each seat a stamp, and the value's bits
+BATCHED = True  # whether `prepare` does anything
 
 
 def _call(typing: Any, address: Any, rows: Any, count: Any, seat: Any, out: Any) -> Any:

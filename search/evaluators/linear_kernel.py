@@ -12,6 +12,7 @@ from search.evaluators.feature_slots import NUM_FEATURES, features
 
 LEAST = -1.0  # that a player can get
 MOST = 1.0
+BATCHED = False  # whether `prepare` does anything
 
 
 @numba.njit(cache=True, nogil=True)

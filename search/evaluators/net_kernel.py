@@ -10,6 +10,7 @@ from boardrl.host.value_slots import evaluate as expect
 from boardrl.host.value_slots import evaluate_all as expect_all
 
 NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in the scratch memory, at a whole word
+BATCHED = False  # whether `prepare` does anything
 
 
 @numba.njit(cache=True, nogil=True)

@@ -7,6 +7,8 @@ import numpy as np
 
 from boardrl.host.slots import NUM_PLAYERS, returns
 
+BATCHED = False  # whether `prepare` does anything
+
 
 @numba.njit(cache=True, nogil=True)
 def prepare(rows, first, count, seat, weights, scratch, work):

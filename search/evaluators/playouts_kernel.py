@@ -40,6 +40,7 @@ MASK = SECOND_ROW + 2 * WORDS
 SCRATCH = MASK + 2 * MASK_WORDS
 
 ACTIONS = np.uint64(0x6A09E667F3BCC909)  # tells the stream of the actions from that of the dice
+BATCHED = False  # whether `prepare` does anything
 
 
 @numba.njit(cache=True, nogil=True)

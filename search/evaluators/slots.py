@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+BATCHED = False  # whether `prepare` does anything
+
 
 def prepare(rows: Any, first: int, count: int, seat: int, weights: Any, scratch: Any, work: Any) -> None:
     """Announces rows that may soon be evaluated for a seat: some evaluators value a batch for less."""

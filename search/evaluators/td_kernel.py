@@ -57,6 +57,7 @@ OWED = GAME + 2 * WORDS * LENGTH
 WEIGHTS = OWED + 2
 SQUARES = WEIGHTS + OBS_SIZE + 1
 SCRATCH = SQUARES + OBS_SIZE + 1
+BATCHED = False  # whether `prepare` does anything
 
 
 @numba.njit(cache=True, nogil=True)
