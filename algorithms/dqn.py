@@ -14,34 +14,22 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from algorithms.learning import (
-    experience,
-    optimizers,
-    pretraining,
-    q_net,
-    replay,
-    rewards,
-    schedules,
-    seats,
-    settings,
-    shards,
-)
+from algorithms.learning import experience, optimizers, pretraining, q_net, replay, rewards, schedules, settings
 from algorithms.learning.q_net import GreedyQ, QNet
 from algorithms.learning.replay import Replay
 from algorithms.learning.rewards import reward_unit
-from algorithms.learning.shards import Work
 from algorithms.learning.transitions import Slot, Totals, Transition, counted, no_pending, no_totals
-from algorithms.self_play import experiences, way, windows
+from algorithms.self_play import experience_shards, shards, way
+from algorithms.self_play.experience_shards import NOT_PLAYED_WITH, Learner, played_like
 from algorithms.self_play.experiences import Experiences, Played
+from algorithms.self_play.shards import Work
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play import rollout
 from boardrl.play.policy import Policy
-from boardrl.system import machine
 from boardrl.values import named_nets, nets
 
 RENAMED_LEAVES = {"optimizer_state": "momentum", "replay.transitions": "replay.rows"}
@@ -165,6 +153,31 @@ def targets(net: QNet, params: Any, target: Any, batch: Transition, *, double: b
     return batch.reward + batch.discount * jnp.where(batch.discount > 0, ahead, 0.0)
 
 
+def learner(config: Config, game: Game[Any]) -> Learner:
+    """The ε-greedy player that experience is gathered by."""
+    return Learner(value_net(config, game), epsilon)
+
+
+def epsilon(config: Config, games: Array) -> Array:
+    """[] float32: probability of a random action after so many games."""
+    return schedules.annealed(config.epsilon, config.epsilon_end, games, config.epsilon_games or config.games)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def play_in_jax(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any
+) -> Played:
+    """A window in the lanes of a shard."""
+    return experience_shards.play_in_jax(learner(config, game), config, opponents, state, shard)
+
+
+def play_compiled(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
+) -> Played:
+    """The same, played by compiled code."""
+    return experience_shards.play_compiled(learner(config, game), config, opponents, state, shard)
+
+
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
@@ -175,31 +188,14 @@ def update(
         updated = _update_in_jax(config, game, opponents, state)
     else:
         work = Work(play_compiled if compiled else play_in_jax, init, played_like, ("lanes",), NOT_PLAYED_WITH)
-        played = shards.spread(work, config, game, opponents, state)
-        lanes = jax.tree.map(lambda *leaves: np.concatenate(leaves), *(part.lanes for part in played))
-        turns = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *(part.turns for part in played))
-        updated = _learn_from_turns(config, game, state, lanes, turns)
+        played = experience_shards.joined(shards.spread(work, config, game, opponents, state))
+        updated = _learn_from_turns(config, game, state, *played)
     return updated
-
-
-# Of the TrainState: what lanes are played without.
-NOT_PLAYED_WITH = ("target", "optimizer_state", "pending", "replay", "totals")
-
-
-def played_like(state: TrainState) -> Played:
-    """The structure of what is played."""
-    return Played(state.lanes, state.pending)
 
 
 def find_experiences(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> Experiences | str:
     """Compiled play, or why lanes are played in JAX."""
-
-    def make() -> Experiences:
-        events = tuple(rewards.parse(config.rewards, game))
-        return experiences.make(value_net(config, game), params, opponents, events)
-
-    params = _shapes(config, game)  # type: ignore[arg-type]
-    return way.find(config.play, params, opponents, (config, game), make)
+    return experience_shards.find(value_net(config, game), config, opponents)
 
 
 def on_host(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> bool:
@@ -210,61 +206,6 @@ def on_host(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> b
 def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
     """What the user should know before training: why games are played in JAX, if they are."""
     return way.remark(config.play, find_experiences(config, game, opponents))
-
-
-@functools.cache
-def _shapes(config: Config, game: Any) -> Any:
-    return jax.eval_shape(value_net(config, game).init, jax.random.key(0))
-
-
-def play_compiled(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
-) -> Played:
-    """A window in the lanes of a shard, played by compiled code."""
-    compiled = find_experiences(config, game, opponents)
-    if isinstance(compiled, str):
-        raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
-    size = config.lanes // config.shards
-    mine = slice(shard * size, (shard + 1) * size)
-    return compiled.play(
-        np.arange(config.lanes)[mine],
-        jax.tree.map(lambda leaf: np.asarray(leaf)[mine], state.lanes),
-        windows.seating(config.lanes, game.spec.num_players, len(opponents), True)[mine],
-        compiled.lineup.params((state.params, *(opponent.params for opponent in opponents))),
-        rewards.parse(config.rewards, game),
-        seed=windows.seed_of(state.key),
-        num_turns=config.window,
-        epsilon=float(_epsilon(config, state.games)),
-        threads=max(machine.num_cores() // config.shards, 1),
-    )
-
-
-@functools.partial(jax.jit, static_argnames=("config", "game"))
-def play_in_jax(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any
-) -> Played:
-    """The same in JAX; each of several shards has random numbers of its own."""
-    key = jax.random.split(jax.random.wrap_key_data(state.key), 3)[1]
-    if config.shards > 1:
-        key = jax.random.fold_in(key, shard)
-    net, epsilon = value_net(config, game), _epsilon(config, state.games)
-
-    def decide(position: Any, uniform: Array) -> experience.Decision:
-        """ε-greedy."""
-        legal = game.legal(position)
-        best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
-        action = jnp.where(uniform[0] < epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
-        return experience.Decision(action, action, position)
-
-    seating = seats.seating(config.lanes, game.spec.num_players, len(opponents))
-    lanes, seat_of = shards.shard_of((state.lanes, seating), shard, config.shards)
-    worth = rewards.parse(config.rewards, game)
-    played = experience.play(game, decide, opponents, worth, lanes, key, num_turns=config.window, seat_of=seat_of)
-    return Played(*played)
-
-
-def _epsilon(config: Config, games: Array) -> Array:
-    return schedules.annealed(config.epsilon, config.epsilon_end, games, config.epsilon_games or config.games)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"), donate_argnames="state")
@@ -281,7 +222,7 @@ def _learn_from_turns(
 ) -> tuple[TrainState, dict[str, Array]]:
     """Adds [T, B] turns to the replay buffer, and takes gradient steps on samples of that."""
     key_next, _, key_learn = jax.random.split(jax.random.wrap_key_data(state.key), 3)
-    net, epsilon = value_net(config, game), _epsilon(config, state.games)
+    net, explored = value_net(config, game), epsilon(config, state.games)
     played = experience.linked(lanes, turns, state.pending, discount=config.discount, steps=config.steps)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), played.transitions)
     buffer = replay.add(state.replay, flat, played.known.ravel())
@@ -304,7 +245,7 @@ def _learn_from_turns(
     metrics = {
         "loss": 0.5 * errors.mean(),
         "td_error": reward_unit(state.totals.largest) * jnp.sqrt(errors.mean()),
-        "epsilon": epsilon,
+        "epsilon": explored,
         "remembered": replay.size(buffer).astype(jnp.float32),
     }
     return state, metrics

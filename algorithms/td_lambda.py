@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Literal, NamedTuple
+from collections.abc import Hashable
+from typing import Any, Literal, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jax import Array
 
-from algorithms.learning import afterstates, optimizers, schedules, seats, settings, shards
-from algorithms.learning.afterstates import Choice
+from algorithms.learning import afterstates, optimizers, schedules, settings
 from algorithms.learning.returns import Targets, Window, lambda_returns
-from algorithms.learning.shards import Carried, ShardResult, Sums, Work
 from algorithms.learning.traces import Loss, backward_gradient, no_traces
-from algorithms.self_play import sparse_layer, way, windows
-from algorithms.self_play.windows import Windows
+from algorithms.self_play import shards, way, window_shards
+from algorithms.self_play.window_shards import Learned, Learner, ShardResult
 from boardrl.config import setting
 from boardrl.errors import UserError
-from boardrl.game import Game, one_hot
+from boardrl.game import Game
 from boardrl.play import rollout
 from boardrl.play.players import HostPlayer
-from boardrl.play.policy import Greedy, Policy, Utility, afterstate_values, utilities
+from boardrl.play.policy import Greedy, Policy, Utility
 from boardrl.play.whole_turns import WholeTurns
-from boardrl.system import machine
 from boardrl.values import named_nets, nets, return_scale
 
 ON_HOST = True  # `update` calls compiled functions, some of them at the same time
@@ -120,22 +117,6 @@ def init(config: Config, game: Game[Any], key: Array) -> TrainState:
     )
 
 
-def choose(
-    config: Config, game: Game[Any], params: nets.ScaledParams, state: Any, opens: Array, uniform: Array
-) -> Choice:
-    """ε-greedy on the utilities of all afterstates."""
-    legal, player = game.legal(state), jnp.maximum(game.actor(state), 0)
-    values = afterstate_values(game, nets.Scaled(value_net(config, game)), params, state)  # [A, P]
-    utility = utilities(config.utility, values, player)
-    best = jnp.argmax(jnp.where(legal, utility, -jnp.inf)).astype(jnp.int32)
-    return Choice(
-        best=best,
-        value=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
-        random=rollout.sample(legal.astype(jnp.float32), uniform[1]),
-        explores=opens | (uniform[0] < config.epsilon),
-    )
-
-
 def loss(config: Config, net: nets.ValueNet, params: Any, window: Window, targets: Targets) -> tuple[Array, Any]:
     """Cross-entropy −Σ_i s_i log p_i (one a player without a fixed sum) or ½ Σ_i (s_i − p_i)², summed over the window.
 
@@ -161,144 +142,6 @@ def loss(config: Config, net: nets.ValueNet, params: Any, window: Window, target
     return total, (total, (error**2).mean(-1).sum(), known.sum(dtype=jnp.float32))
 
 
-def update(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
-) -> tuple[TrainState, dict[str, Array]]:
-    """Plays a window in every lane, then takes one step of the optimizer."""
-    if isinstance(find_windows(config, game, opponents, scaled_params(game, state)), str):
-        return shards.update(Work(learn, *SHARED), apply, config, game, opponents, state)
-    updated: tuple[TrainState, dict[str, Array]] = apply(
-        config, state, shards.spread(Work(play_compiled, *SHARED), config, game, opponents, state)
-    )
-    return updated
-
-
-def result_like(state: TrainState) -> ShardResult:
-    """A ShardResult's structure."""
-    carried = Carried(state.lanes, state.pending, state.traces)
-    return ShardResult(carried, state.seen, Sums(state.params, *[state.games] * (len(Sums._fields) - 1)))
-
-
-SHARED = (init, result_like, Carried._fields, ("optimizer_state",))  # of `Work`: workers take no steps
-
-
-def play_compiled(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
-) -> ShardResult:
-    """`learn` in a shard whose window compiled code plays."""
-    params = scaled_params(game, state)
-    compiled = find_windows(config, game, opponents, params)
-    if isinstance(compiled, str):
-        raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
-    flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
-    return learn_compiled(config, game, compiled, flat, state, shard)
-
-
-def find_windows(
-    config: Config, game: Game[Any], opponents: tuple[Policy, ...], params: nets.ScaledParams
-) -> Windows | str:
-    """Compiled play, or why lanes are played in JAX."""
-
-    def make() -> Windows:
-        net = value_net(config, game)
-        return windows.make(net, config.utility, params, opponents, whole_turns=config.whole_turns)
-
-    found = way.find(config.play, params, opponents, (config, game), make)
-    if config.whole_turns and isinstance(found, str):
-        raise UserError(f"--whole_turns needs compiled play, but {found}; choose --play=compiled or leave it out")
-    return found
-
-
-def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
-    """What the user should know before training: why games are played in JAX, if they are."""
-    params = jax.eval_shape(lambda: scaled_params(game, init(config, game, jax.random.key(0))))
-    return way.remark(config.play, find_windows(config, game, opponents, params))
-
-
-def learn_compiled(
-    config: Config, game: Game[Any], compiled: Windows, params: np.ndarray, state: TrainState, shard: int
-) -> ShardResult:
-    """Learns in a shard by the window that compiled code plays.
-
-    Args:
-      params: of the net and the opponents, as compiled code takes them.
-    """
-    plan = windows.plan_of(
-        windows.seed_of(state.key),
-        num_turns=config.window,
-        epsilon=config.epsilon,
-        opening=config.opening,
-        thin=config.thin,
-        every_slot=config.view == "backward",
-    )
-    size = config.lanes // config.shards
-    part = windows.part_of(state.lanes, state.pending, shard * size, (shard + 1) * size)
-    seated = (config.lanes, game.spec.num_players, len(compiled.lineup.layouts) - 1, config.rotate_opponents)
-    threads = max(machine.num_cores() // config.shards, 1)
-    played = compiled.play(part, windows.seating(*seated)[part.numbers], params, plan, threads=threads)
-    inputs, sparse = played.window.inputs, isinstance(played.window.inputs, nets.Sparse) and config.view == "forward"
-    window = played.window
-    if sparse:
-        window = window._replace(inputs=sparse_layer.outputs(state.params, inputs))
-    known = (state.params, state.seen, state.traces)
-    sums, seen, traces, slope = _learn_from_compiled(config, game, *known, window, played.rolls, plan.place, shard)
-    if sparse:
-        sums = sums._replace(gradient=sparse_layer.with_gradient(sums.gradient, inputs, slope))
-    return ShardResult(Carried(played.lanes, played.pending, traces), seen, sums)
-
-
-@functools.partial(jax.jit, static_argnames=("config", "game"))
-def _learn_from_compiled(
-    config: Config,
-    game: Game[Any],
-    params: Any,
-    seen: return_scale.Range,
-    traces: Any,
-    window: Window,
-    rolls: Array,
-    place: Array,
-    shard: Array,
-) -> tuple[Sums, return_scale.Range, Any, Any]:
-    """`learn_from` a window of one shard: sums, the range of returns with it, traces, and the gradient of inputs."""
-    scaled = nets.ScaledParams(params, return_scale.scale_of(game.spec, seen))
-    mine = shards.shard_of(traces, shard, config.shards)
-    learned = learn_from(config, value_net(config, game), scaled, window, mine, place)
-    seen = return_scale.widened(seen, window.trail.returns, window.trail.ended)
-    return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces, learned.slope
-
-
-@functools.partial(jax.jit, static_argnames=("config", "game"))
-def learn(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any) -> ShardResult:
-    """Plays a window in one shard of the lanes, and sums the gradient over it."""
-    net, keys, params = value_net(config, game), shards.keys(state, config.shards), scaled_params(game, state)
-    lineup = seats.seating(config.lanes, game.spec.num_players, len(opponents), rotate=config.rotate_opponents)
-    lanes, pending, traces = shards.shard_of((state.lanes, state.pending, state.traces), shard, config.shards)
-    played = afterstates.play_window(
-        *(net, params, functools.partial(choose, config, game, params), opponents, lanes, pending),
-        shards.shard_of(lineup, shard, config.shards),
-        keys[1 + shard],
-        num_turns=config.window,
-        opening=config.opening,
-    )
-    place = jax.random.randint(keys[-1], (), 0, config.thin)
-    learned = learn_from(config, net, params, played.window, traces, place)
-    trail = played.window.trail
-    return ShardResult(
-        carried=Carried(played.lanes, afterstates.still_open(played.window, learned.targets), learned.traces),
-        seen=return_scale.widened(state.seen, trail.returns, trail.ended),
-        sums=learned.sums._replace(rolls=played.rolls),
-    )
-
-
-class Learned(NamedTuple):
-    """What follows from a window."""
-
-    sums: Sums
-    targets: Targets  # [T + 1, B]
-    traces: Any
-    slope: Any  # gradient of the inputs, where they are the first layer's outputs; else ()
-
-
 def learn_from(
     config: Config, net: nets.ValueNet, params: nets.ScaledParams, window: Window, traces: Any, place: Array
 ) -> Learned:
@@ -306,9 +149,8 @@ def learn_from(
 
     The window has the inputs of all slots, or only of those.
     """
-    trail = window.trail
     # From here on all returns are those of the declared range, of which the net's outputs are shares.
-    window = window._replace(trail=trail.in_net_units(params.scale))
+    window = window._replace(trail=window.trail.in_net_units(params.scale))
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
     some, wanted = afterstates.thinned(window, targets, place, thin=config.thin)
 
@@ -321,47 +163,66 @@ def learn_from(
     )
     if config.view == "backward":
         gradient, traces = backward_gradient(net, params.net, window, traces, loss=config.loss, decay=config.decay)
-    sums = Sums(
-        gradient=gradient,
-        loss=total,
-        squared_error=params.scale.factor**2 * squared,
-        known=known,
-        games=trail.ended.sum(dtype=jnp.int32),
-        decisions=trail.decided[1:].sum(dtype=jnp.int32),
-        rolls=jnp.int32(0),
-    )
+    sums = window_shards.sums(window.trail, gradient, total, params.scale.factor**2 * squared, known)
     return Learned(sums, targets, traces, slope[0] if given else ())
+
+
+def learner(config: Config, game: Game[Any]) -> Learner:
+    return _learner(config, cast(Hashable, game))
+
+
+@functools.cache  # as every update asks, and the module of a net takes a while to make
+def _learner(config: Config, game: Any) -> Learner:
+    return Learner(value_net(config, game), learn_from)
+
+
+@functools.partial(jax.jit, static_argnames=("config", "game"))
+def learn(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any) -> ShardResult:
+    """Plays a window in one shard of the lanes, and sums the gradient over it."""
+    return window_shards.learn_in_jax(learner(config, game), config, opponents, state, shard)
+
+
+def learn_compiled(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int
+) -> ShardResult:
+    """The same where compiled code plays."""
+    return window_shards.learn_compiled(learner(config, game), config, opponents, state, shard)
+
+
+def update(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Array]]:
+    """Plays a window in every lane, then takes one step of the optimizer."""
+    found = window_shards.find_windows(learner(config, game).net, config, opponents, scaled_params(game, state))
+    compiled = not isinstance(found, str)
+    work = window_shards.work(learn_compiled if compiled else learn, init)
+    updated: tuple[TrainState, dict[str, Array]]
+    if compiled:
+        updated = apply(config, state, shards.spread(work, config, game, opponents, state))
+    else:
+        updated = shards.update(work, apply, config, game, opponents, state)
+    return updated
 
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
 def apply(config: Config, state: TrainState, results: tuple[ShardResult, ...]) -> tuple[TrainState, dict[str, Array]]:
     """One step of the optimizer along the gradient of all shards."""
     sums = shards.summed([result.sums for result in results])
-    carried = shards.joined([result.carried for result in results])
-    num_known = jnp.maximum(sums.known, 1.0)
-    mean = config.optimizer == "adam"
-    gradient = jax.tree.map(lambda g: g / num_known, sums.gradient) if mean else sums.gradient
+    gradient = sums.mean_gradient() if config.optimizer == "adam" else sums.gradient
     rate = schedules.remaining(state.games, config.games) if config.anneal_learning_rate else jnp.float32(1)
     params, optimizer_state = optimizers.step(
         *(config.optimizer, state.params, state.optimizer_state, gradient),
         rate=config.learning_rate * rate,
         momentum=config.momentum,
     )
-    state = state._replace(
-        params=params,
-        optimizer_state=optimizer_state,
-        seen=return_scale.joined(*(result.seen for result in results)),
-        **carried._asdict(),
-        key=jax.random.key_data(shards.keys(state, config.shards)[0]),
-        games=state.games + sums.games,
-        updates=state.updates + 1,
-    )
-    return state, {
-        "loss": sums.loss / num_known,
-        "td_error": jnp.sqrt(sums.squared_error / num_known),
-        "decisions": sums.decisions.astype(jnp.float32),
-        "rolls": sums.rolls.astype(jnp.float32),
-    }
+    state = window_shards.carry_on(state, results)._replace(params=params, optimizer_state=optimizer_state)
+    return state, sums.metrics()
+
+
+def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:
+    """What the user should know before training: why games are played in JAX, if they are."""
+    params = jax.eval_shape(lambda: scaled_params(game, init(config, game, jax.random.key(0))))
+    return way.remark(config.play, window_shards.find_windows(value_net(config, game), config, opponents, params))
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
@@ -380,4 +241,4 @@ def player(config: Config, game: Game[Any], state: TrainState) -> HostPlayer | N
 @functools.partial(jax.jit, static_argnames="game")
 def scaled_params(game: Game[Any], state: TrainState) -> nets.ScaledParams:
     """The net's parameters, and the range of returns that its outputs are shares of."""
-    return nets.ScaledParams(state.params, return_scale.scale_of(game.spec, state.seen))
+    return window_shards.scaled_params(game, state)

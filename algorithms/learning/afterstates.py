@@ -11,9 +11,9 @@ from jax import Array
 
 from algorithms.learning import experience, seats
 from algorithms.learning.returns import Targets, Trail, Window
-from boardrl.game import Game, acting, select
+from boardrl.game import Game, acting, one_hot, select
 from boardrl.play import rollout
-from boardrl.play.policy import Policy, afterstate_value
+from boardrl.play.policy import Policy, Utility, afterstate_value, afterstate_values, utilities
 from boardrl.values import nets
 
 
@@ -27,6 +27,29 @@ class Choice(NamedTuple):
 
 
 Choose = Callable[[Any, Array, Array], Choice]  # (state, [] bool whether the game opens, [2] numbers in [0, 1))
+
+
+def choose(
+    net: nets.ValueNet,
+    params: nets.ScaledParams,
+    state: Any,
+    opens: Array,
+    uniform: Array,
+    *,
+    utility: Utility,
+    epsilon: float,
+) -> Choice:
+    """ε-greedy on the utilities of all afterstates."""
+    game = net.game
+    legal, player = game.legal(state), jnp.maximum(game.actor(state), 0)
+    values = afterstate_values(game, nets.Scaled(net), params, state)  # [A, P]
+    best = jnp.argmax(jnp.where(legal, utilities(utility, values, player), -jnp.inf)).astype(jnp.int32)
+    return Choice(
+        best=best,
+        value=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
+        random=rollout.sample(legal.astype(jnp.float32), uniform[1]),
+        explores=opens | (uniform[0] < epsilon),
+    )
 
 
 class Pending(NamedTuple):

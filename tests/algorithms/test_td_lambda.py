@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from algorithms import td_lambda
-from algorithms.learning import afterstates, shards
+from algorithms.learning import afterstates
 from algorithms.learning.returns import Trail, Window, lambda_returns
 from algorithms.learning.seats import seating
 from algorithms.learning.traces import backward_gradient
+from algorithms.self_play import shards
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.play.policy import Policy, Strategy, Uniform, utilities
@@ -26,7 +27,8 @@ TINY = td_lambda.Config(games=1000, lanes=6, window=12, hidden=(5,), epsilon=0.3
 def play(config, game, opponents, state, key):
     seats = seating(config.lanes, game.spec.num_players, len(opponents))
     params = td_lambda.scaled_params(game, state)
-    net, choose = td_lambda.value_net(config, game), functools.partial(td_lambda.choose, config, game, params)
+    net = td_lambda.value_net(config, game)
+    choose = functools.partial(afterstates.choose, net, params, utility=config.utility, epsilon=config.epsilon)
     return afterstates.play_window(
         *(net, params, choose, opponents, state.lanes, state.pending, seats, key),
         num_turns=config.window,

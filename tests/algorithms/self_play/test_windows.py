@@ -12,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 
 from algorithms import td_lambda
 from algorithms.learning import afterstates, seats
-from algorithms.self_play import experience_kernel, turn_window_kernel, window_kernel, windows
+from algorithms.self_play import experience_kernel, turn_window_kernel, window_kernel, window_shards, windows
 from algorithms.self_play.windows import Windows
 from boardrl import registry
 from boardrl.errors import UserError
@@ -28,7 +28,8 @@ ROUNDING = 1e-5
 def in_jax(config, game, opponents, state, uniforms):
     lineup = seats.seating(config.lanes, game.spec.num_players, len(opponents), rotate=config.rotate_opponents)
     params = td_lambda.scaled_params(game, state)
-    net, choose = td_lambda.value_net(config, game), functools.partial(td_lambda.choose, config, game, params)
+    net = td_lambda.value_net(config, game)
+    choose = functools.partial(afterstates.choose, net, params, utility=config.utility, epsilon=config.epsilon)
     played = afterstates.play_drawn(
         *(net, params, choose, opponents, state.lanes, state.pending, lineup, uniforms), opening=config.opening
     )
@@ -46,7 +47,7 @@ def shares(seed, num_lanes, num_turns):
 
 def compiled(config, game, opponents, state, seed, *, lanes=None, threads=1, **changes):
     params = td_lambda.scaled_params(game, state)
-    found = td_lambda.find_windows(config, game, opponents, params)
+    found = window_shards.find_windows(td_lambda.value_net(config, game), config, opponents, params)
     assert isinstance(found, Windows)
     plan = windows.plan_of(
         seed,
@@ -204,12 +205,12 @@ def test_what_cannot_be_compiled_is_played_in_jax():
     state = td_lambda.init(TINY, game, jax.random.key(1))
     params = td_lambda.scaled_params(game, state)
     auto = dataclasses.replace(TINY, play="auto", opponents="drawn")
-    reason = td_lambda.find_windows(auto, game, (drawn,), params)
+    reason = window_shards.find_windows(td_lambda.value_net(auto, game), auto, (drawn,), params)
     assert isinstance(reason, str)
     assert "random" in reason
     td_lambda.update(auto, game, (drawn,), state)
     with pytest.raises(UserError, match="--play=compiled does not work here"):
-        td_lambda.find_windows(TINY, game, (drawn,), params)
+        window_shards.find_windows(td_lambda.value_net(TINY, game), TINY, (drawn,), params)
 
 
 def _at_random(game, params, state):

@@ -11,44 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.learning import afterstates
 from boardrl import registry, workers
 from boardrl.game import Game
-from boardrl.play import players, rollout
+from boardrl.play import players
 from boardrl.play.policy import Policy
-from boardrl.values import return_scale
 from boardrl.workers import addresses, shipped_files
 from boardrl.workers.job import Handler
 
 Result = TypeVar("Result")
-
-
-class Carried(NamedTuple):
-    """What lanes carry from one window of play into the next."""
-
-    lanes: rollout.Lanes
-    pending: afterstates.Pending
-    traces: Any
-
-
-class Sums(NamedTuple):
-    """What is added up over all shards."""
-
-    gradient: Any
-    loss: Array  # []
-    squared_error: Array  # [] of the returns
-    known: Array  # [] float32: number of afterstates with a target
-    games: Array  # [] int32: that ended
-    decisions: Array  # [] int32
-    rolls: Array  # [] int32
-
-
-class ShardResult(NamedTuple):
-    """What one shard of the lanes has played, and the gradient that follows."""
-
-    carried: Carried
-    seen: return_scale.Range  # with the returns of the games that ended
-    sums: Sums
 
 
 class Work(NamedTuple):
