@@ -18,8 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.genomes import breeding, genome, matches, playoff
-from algorithms.genomes.breeding import Crossover, Mutation
+from algorithms.genomes import births, breeding, genome, matches, playoff
+from algorithms.genomes.births import games_per_update as games_per_update
+from algorithms.genomes.breeding import Crossover
 from algorithms.genomes.genome import Genes
 from algorithms.learning import settings
 from boardrl import optional, options
@@ -198,14 +199,14 @@ def update(
 
     # 1. Who is new: everybody at first, later the children, and those who migrate.
     if generation == 0:
-        vectors[:] = np.concatenate([_first_island(config, genes, rng) for rng in rngs])
+        vectors[:] = np.concatenate([births.first_island(config, genes, rng) for rng in rngs])
         born = moved = np.arange(len(vectors))
     else:
-        births = _births(config, genes, islands, vectors, standing(fitness, weight), generation, rngs)
-        moved = np.flatnonzero(births.source != np.arange(len(vectors)))
+        born_now = births.of_generation(config, genes, islands, vectors, standing(fitness, weight), generation, rngs)
+        moved = np.flatnonzero(born_now.source != np.arange(len(vectors)))
         for leaf in (vectors, *jax.tree.leaves(params)):
-            leaf[moved] = leaf[births.source[moved]]
-        vectors[births.children], born = births.vectors, births.children
+            leaf[moved] = leaf[born_now.source[moved]]
+        vectors[born_now.children], born = born_now.vectors, born_now.children
     fitness[born], weight[born] = 0.0, 0.0
     fitness[moved], weight[moved] = 0.0, 0.0  # of points against others than those whom they meet now
 
@@ -237,7 +238,7 @@ def update(
 
     # 5. After the last generation a playoff on games of its own: the fittest of many by the games that it was chosen by
     # is often the luckiest.
-    if config.playoff_games and generation + 1 >= _generations(config):
+    if config.playoff_games and generation + 1 >= births.num_generations(config):
 
         def round_points(members: np.ndarray, games: int, number: int) -> np.ndarray:
             rng = np.random.default_rng([*key.tolist(), generation, config.islands, number])
@@ -249,11 +250,6 @@ def update(
     put = functools.partial(jax.tree.map, jnp.asarray)
     games, updates = state.games + len(seating), state.updates + 1
     return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, games, updates), metrics
-
-
-def games_per_update(config: Config) -> int:
-    """Of all islands together."""
-    return config.islands * config.games_per_generation
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
@@ -302,65 +298,6 @@ def _points(
         members = [made.policy(game, _member(params, index)) for index in range(num_members)]
         returns = matches.play(game, members, opponents, seating, opening=opening, seed=seed)
     return matches.points(returns, seating, num_members)
-
-
-class _Births(NamedTuple):
-    """Who takes which place in the next generation."""
-
-    children: np.ndarray  # [C] places that children take
-    vectors: np.ndarray  # [C, G] their genes
-    source: np.ndarray  # [M] who was in each place before: its own number, or that of a member who migrates there
-
-
-def _births(
-    config: Config,
-    genes: Genes,
-    islands: np.ndarray,
-    vectors: np.ndarray,
-    fitness: np.ndarray,  # by which members are ranked
-    generation: int,
-    rngs: list[np.random.Generator],
-) -> _Births:
-    """Children for the places of the least fit of each island; at times its neighbour's best takes one of them."""
-    migrates = config.islands > 1 and generation % config.migrate_every == 0
-    children, born, source = [], [], np.arange(len(vectors))
-    for members, neighbours, rng in zip(islands, np.roll(islands, 1, axis=0), rngs, strict=True):
-        places = members[breeding.ranked(fitness[members])][config.population - config.children :]
-        if migrates:
-            *others, last = places
-            source[last] = neighbours[breeding.ranked(fitness[neighbours])[0]]
-            places = np.array(others, int)
-        children.append(places)
-        born.append(
-            breeding.bred(
-                vectors[members],
-                fitness[members],
-                genes,
-                num_parents=config.parents,
-                num_children=len(places),
-                crossover=config.crossover,
-                mutation=_mutation(config, generation),
-                rng=rng,
-            )
-        )
-    return _Births(np.concatenate(children), np.concatenate(born), source)
-
-
-def _first_island(config: Config, genes: Genes, rng: np.random.Generator) -> np.ndarray:
-    first = np.array(config.first, np.float32) if config.first else None
-    return breeding.first_members(config.population, genes, first, _mutation(config, 0), rng)
-
-
-def _mutation(config: Config, generation: int) -> Mutation:
-    """How children of a generation mutate, the less the later they are born."""
-    share = min(generation / max(_generations(config) - 1, 1), 1.0)
-    factor = 1 + share * (config.mutation_end - 1)
-    return Mutation(config.mutated, factor * config.mutation_least, factor * config.mutation_most)
-
-
-def _generations(config: Config) -> int:
-    """Of the whole evolution."""
-    return config.games // games_per_update(config)
 
 
 def _member(params: Any, index: int) -> Any:

@@ -137,21 +137,30 @@ def against_random(games: int, seed: int) -> Sequence[Cell]:
     return cells
 
 
+def of_slices(wins: np.ndarray, group: np.ndarray | None, repeats: int) -> list[observations.Mean]:
+    """The mean of each of so many matches, which are disjoint slices of [N] games in the order of their numbers."""
+    groups = np.split(group, repeats) if group is not None else [None] * repeats
+    return [
+        observations.mean(observations.grouped(*match))
+        for match in zip(np.split(wins, repeats), groups, strict=True)
+    ]
+
+
 def coverage(games: int, seed: int) -> Sequence[Cell]:
-    """Repeated matches of the two nets: how often a 95 % interval holds the mean of all matches."""
+    """Repeated matches of the two nets: how often a 95 % interval holds the mean of all matches.
+
+    All are played at once, as one long match whose slices share no game and no dice.
+    """
     repeats = max(20, min(REPEATS, games // REPEATED_GAMES))
     strong, weak, control = nets(games, seed)
     game, cells = registry.make(GAME), []
     for way, (duplicate, adjusts) in WAYS.items():
-        found = []
-        with progress.track(f"coverage, {way}", repeats, "matches") as bar:
-            for number in range(repeats):
-                played = arena.play(
-                    game, [strong, weak], HEAD_TO_HEAD, num_games=REPEATED_GAMES, seed=seed + 1 + number,
-                    duplicate=duplicate, control=control if adjusts else None,
-                )  # fmt: skip
-                found.append(observations.mean(observations.grouped(_wins(played, game.spec), played.group)))
-                bar.update(number + 1)
+        with progress.track(f"coverage, {way}", repeats * REPEATED_GAMES, "games") as bar:
+            played = arena.play(
+                game, [strong, weak], HEAD_TO_HEAD, num_games=repeats * REPEATED_GAMES, seed=seed + 1,
+                tick=bar.update, duplicate=duplicate, control=control if adjusts else None,
+            )  # fmt: skip
+        found = of_slices(_wins(played, game.spec), played.group, repeats)
         truth = float(np.mean([one.mean for one in found]))
         held = sum(one.low <= truth <= one.high for one in found)
         cells.append(Cell("net v net", way, "% of intervals", *share(held, repeats), expected=95.0, tolerance=2.0))

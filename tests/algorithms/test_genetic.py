@@ -9,6 +9,8 @@ import pytest
 
 from algorithms import genetic
 from algorithms.genomes import breeding, playoff
+from algorithms.genomes.births import mutation as mutation_of
+from algorithms.genomes.births import of_generation
 from algorithms.genomes.breeding import Mutation
 from algorithms.genomes.genome import Genes
 from boardrl import registry
@@ -83,7 +85,7 @@ def test_mutations_become_smaller_along_a_straight_line():
     config = genetic.Config(
         games=500, games_per_generation=100, mutated=0.2, mutation_least=0.1, mutation_most=0.4, mutation_end=0.25
     )
-    steps = [genetic._mutation(config, generation) for generation in range(7)]
+    steps = [mutation_of(config, generation) for generation in range(7)]
     np.testing.assert_allclose([step.most for step in steps], [0.4, 0.325, 0.25, 0.175, 0.1, 0.1, 0.1])
     np.testing.assert_allclose([step.least for step in steps], [0.1, 0.08125, 0.0625, 0.04375, 0.025, 0.025, 0.025])
     assert {step.share for step in steps} == {0.2}
@@ -93,7 +95,7 @@ def births(config, fitness, generation=1):
     islands = np.arange(len(fitness)).reshape(config.islands, config.population)
     vectors = np.arange(len(fitness), dtype=np.float32)[:, None].repeat(10, 1) / 100
     rngs = [rng(seed) for seed in range(config.islands)]
-    return genetic._births(config, UNIT, islands, vectors, np.array(fitness), generation, rngs)
+    return of_generation(config, UNIT, islands, vectors, np.array(fitness), generation, rngs)
 
 
 def test_the_child_of_the_two_best_replaces_the_worst():
