@@ -13,7 +13,7 @@ from boardrl.errors import UserError
 from boardrl.game import Game, Spec
 from boardrl.matches import distinct_games, host_match, intervals, luck, observations, sequential
 from boardrl.matches import duplicate as duplicates
-from boardrl.matches.compiled import net_match
+from boardrl.matches.compiled import policy_match
 from boardrl.matches.luck import Control
 from boardrl.matches.observations import Adjusted
 from boardrl.matches.records import Batch, Played, Record
@@ -202,7 +202,7 @@ def play(
     policies = [player.policy for player in players if player.policy]
     compiled = None
     if control is not None and recorder is None and len(policies) == len(players):
-        compiled = net_match.find(game, policies, control, num_games=num_games)
+        compiled = policy_match.find(game, policies, control, num_games=num_games)
     if compiled is not None:
         if known := record.restore_games():
             resumed(len(known))

@@ -13,7 +13,7 @@ import pytest
 from boardrl import host
 from boardrl.game import CHANCE
 from boardrl.matches import arena, luck, observations
-from boardrl.matches.compiled import net_match
+from boardrl.matches.compiled import policy_match
 from boardrl.matches.luck import Control
 from boardrl.matches.records import Record
 from boardrl.play import players
@@ -39,11 +39,11 @@ PLAYERS = [Player(f"net {seed}", Policy(Greedy(GAME, NET), params(seed))) for se
 
 @pytest.fixture(autouse=True)
 def short_matches(monkeypatch):
-    monkeypatch.setattr(net_match, "LEAST_GAMES", 1)
+    monkeypatch.setattr(policy_match, "LEAST_GAMES", 1)
 
 
-def compiled() -> net_match.NetMatch:
-    found = net_match.find(GAME, [player.policy for player in PLAYERS], CONTROL, num_games=1)
+def compiled() -> policy_match.PolicyMatch:
+    found = policy_match.find(GAME, [player.policy for player in PLAYERS], CONTROL, num_games=1)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ def test_a_choice_is_drawn_where_several_actions_are_possible():
 def test_luck_is_unbiased_and_both_ways_of_playing_agree(monkeypatch):
     """Plain, adjusted in compiled code, adjusted in JAX: three estimates of the same win rate."""
     played = arena.play(GAME, PLAYERS, SEATS, num_games=1000, seed=3, control=CONTROL)
-    monkeypatch.setattr(net_match, "LEAST_GAMES", 10**9)
+    monkeypatch.setattr(policy_match, "LEAST_GAMES", 10**9)
     jaxed = arena.play(GAME, PLAYERS, SEATS, num_games=1000, seed=3, control=CONTROL)
     means = [observations.mean(one.returns[np.arange(1000), np.arange(1000) % 2]) for one in (played, jaxed)]
     assert abs(played.luck.mean(axis=0)).max() < 4 * played.luck.std() / 1000**0.5
@@ -125,12 +125,12 @@ def test_scripted_players_too(monkeypatch):
     net = ValueNet(game, MLP((4,), 2))
     control = Control("net", net, net.init(jax.random.key(0)))
     random, hold = (players.make(name, game) for name in ("random", "hold(total=8)"))
-    found = net_match.find(game, [random.policy, hold.policy, random.policy], control, num_games=1)
+    found = policy_match.find(game, [random.policy, hold.policy, random.policy], control, num_games=1)
     assert found is not None
     assert found.number_of.tolist() == [0, 1, 0]  # equal players share their code
     means = []
     for least in (1, 10**9):
-        monkeypatch.setattr(net_match, "LEAST_GAMES", least)
+        monkeypatch.setattr(policy_match, "LEAST_GAMES", least)
         played = arena.play(game, [random, hold], SEATS, num_games=1000, seed=4, control=control)
         means.append(observations.mean((played.returns - played.luck)[np.arange(1000), 1 - np.arange(1000) % 2]))
     assert abs(means[0].mean - means[1].mean) < 4 * (2 * means[0].variance / 1000) ** 0.5
@@ -168,6 +168,6 @@ def test_nets_of_different_layers_and_what_is_played_in_jax():
     policies = [player.policy for player in PLAYERS]
     wider = ValueNet(GAME, MLP((9,), 2))
     other = Policy(Greedy(GAME, wider), wider.init(jax.random.key(0)))
-    assert net_match.find(GAME, [policies[0], other], CONTROL, num_games=100) is not None
-    assert net_match.find(GAME, policies, CONTROL._replace(at_decisions=True), num_games=100) is None
-    assert net_match.find(GAME, policies, CONTROL, num_games=0) is None
+    assert policy_match.find(GAME, [policies[0], other], CONTROL, num_games=100) is not None
+    assert policy_match.find(GAME, policies, CONTROL._replace(at_decisions=True), num_games=100) is None
+    assert policy_match.find(GAME, policies, CONTROL, num_games=0) is None

@@ -18,7 +18,7 @@ import numpy as np
 from boardrl import host
 from boardrl.game import Game
 from boardrl.lowering.ir import LoweringError
-from boardrl.matches.compiled import net_match_kernel
+from boardrl.matches.compiled import policy_match_kernel
 from boardrl.matches.luck import Control
 from boardrl.matches.records import Record, Result
 from boardrl.play import lineup, lineup_slots
@@ -31,7 +31,7 @@ BLOCK = 16  # games that a thread plays before it takes the next ones
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class NetMatch:
+class PolicyMatch:
     """The compiled kernel of a match, and the parameters of its players and of its control."""
 
     module: types.ModuleType
@@ -83,7 +83,7 @@ class NetMatch:
                 under_way += [threads.submit(block, games) for games in itertools.islice(blocks, 1)]
 
 
-def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_games: int) -> NetMatch | None:
+def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_games: int) -> PolicyMatch | None:
     """The compiled match of these policies; None where they, or so few games, are better played in JAX."""
     if num_games < LEAST_GAMES or control.at_decisions or control.turns:
         return None
@@ -94,5 +94,5 @@ def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_g
         players = lineup.lower(game, deciders, params)
     except LoweringError:
         return None
-    module = host.specialise(net_match_kernel, host.of(game), slots={lineup_slots.__name__: players.module})
-    return NetMatch(module, players.params(params), number_of)
+    module = host.specialise(policy_match_kernel, host.of(game), slots={lineup_slots.__name__: players.module})
+    return PolicyMatch(module, players.params(params), number_of)
