@@ -141,8 +141,7 @@ def of_slices(wins: np.ndarray, group: np.ndarray | None, repeats: int) -> list[
     """The mean of each of so many matches, which are disjoint slices of [N] games in the order of their numbers."""
     groups = np.split(group, repeats) if group is not None else [None] * repeats
     return [
-        observations.mean(observations.grouped(*match))
-        for match in zip(np.split(wins, repeats), groups, strict=True)
+        observations.mean(observations.grouped(*match)) for match in zip(np.split(wins, repeats), groups, strict=True)
     ]
 
 
