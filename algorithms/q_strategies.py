@@ -22,7 +22,7 @@ from boardrl import optional, options, registry
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
-from boardrl.play import players, rollout
+from boardrl.play import players, rollout, sampling
 from boardrl.play.policy import Policy
 from boardrl.values import nets
 
@@ -177,7 +177,7 @@ def update(
         inputs, scripts = player.net.encode(position), player.scripts(position)
         fit = player.applicable(scripts, position)
         values = jnp.where(fit, player.net.values(state.params, inputs), -jnp.inf)
-        drawn = rollout.sample_evenly(fit, jnp.minimum(uniform[0] / jnp.maximum(epsilon, 1e-9), BELOW_1))
+        drawn = sampling.sample_evenly(fit, jnp.minimum(uniform[0] / jnp.maximum(epsilon, 1e-9), BELOW_1))
         choice = jnp.where(uniform[0] < epsilon, drawn, jnp.argmax(values).astype(jnp.int32))
         action = rollout.choose(game, player.pick(scripts, choice), position, uniform[1])
         return experience.Decision(choice, action, Memo(inputs, values.max()))

@@ -12,7 +12,7 @@ from jax import Array
 from algorithms.learning import experience, seats
 from algorithms.learning.returns import Targets, Trail, Window
 from boardrl.game import Game, acting, one_hot, select
-from boardrl.play import rollout
+from boardrl.play import rollout, sampling
 from boardrl.play.policy import Policy, Utility, afterstate_value, afterstate_values, utilities
 from boardrl.values import nets
 
@@ -47,7 +47,7 @@ def choose(
     return Choice(
         best=best,
         value=jnp.where(one_hot(best, game.spec.num_actions)[:, None], values, 0.0).sum(0),
-        random=rollout.sample(legal.astype(jnp.float32), uniform[1]),
+        random=sampling.sample(legal.astype(jnp.float32), uniform[1]),
         explores=opens | (uniform[0] < epsilon),
     )
 

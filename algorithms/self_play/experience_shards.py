@@ -19,7 +19,7 @@ from algorithms.learning.q_net import QNet
 from algorithms.self_play import experiences, shards, way, windows
 from algorithms.self_play.experiences import Experiences, Played
 from boardrl.errors import UserError
-from boardrl.play import rollout
+from boardrl.play import sampling
 from boardrl.play.policy import Policy
 from boardrl.system import machine
 
@@ -57,7 +57,7 @@ def play_in_jax(learner: Learner, config: Any, opponents: tuple[Policy, ...], st
         """ε-greedy."""
         legal = game.legal(position)
         best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
-        action = jnp.where(uniform[0] < epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
+        action = jnp.where(uniform[0] < epsilon, sampling.sample(legal.astype(jnp.float32), uniform[1]), best)
         return experience.Decision(action, action, position)
 
     seating = seats.seating(config.lanes, game.spec.num_players, len(opponents))

@@ -54,7 +54,7 @@ def fraction(first, index):
 
 @njit(cache=True, nogil=True)
 def sampled(weights, count, share):
-    """An index below `count` in proportion to float32 weights, by a number in [0, 1), as `rollout.sample` draws it."""
+    """An index below `count` in proportion to float32 weights, by a number in [0, 1), as `sampling.sample` draws it."""
     total = np.float32(0)
     for index in range(count):
         total += weights[index]

@@ -20,7 +20,7 @@ from boardrl.matches.luck import Control, Luck
 from boardrl.matches.records import Record, Result
 from boardrl.matches.replay_file import Recorder
 from boardrl.play import players as players_
-from boardrl.play import rollout
+from boardrl.play import rollout, sampling
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy, distinct
 from boardrl.workers import shipped_files
@@ -331,7 +331,7 @@ def _advance(
 
     def drawn(weights: Array, draw: Array) -> tuple[Array, Array]:
         """([] the move, [] whether other moves were possible)."""
-        return rollout.sample(weights, draw), rollout.is_drawn(weights)
+        return sampling.sample(weights, draw), sampling.is_drawn(weights)
 
     def roll(state: Any, draw: Array) -> tuple[Array, Array]:
         return drawn(game.chance(state), draw)

@@ -17,7 +17,7 @@ from jax import Array
 
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, Game, select
-from boardrl.play.rollout import sample
+from boardrl.play.sampling import sample
 from boardrl.testing import states
 from boardrl.testing.node import Node, Verdict, look
 

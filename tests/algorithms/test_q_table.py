@@ -14,7 +14,7 @@ from algorithms.tabular import hash_table, q_kernel
 from boardrl.errors import Exhausted, UserError
 from boardrl.exact import solve
 from boardrl.matches import arena
-from boardrl.play import rollout
+from boardrl.play import rollout, sampling
 from boardrl.play.players import Player, make
 from boardrl.runs import checkpoint
 from games.ludo import Ludo
@@ -112,7 +112,7 @@ def test_durochers_moves_are_worth_what_the_paper_prints():
     worth = rewards.parse(PRESETS["q_table"]["szurkowski2021"]["rewards"], game)
 
     def decide(state, uniform):
-        action = rollout.sample_evenly(game.legal(state), uniform[1])
+        action = sampling.sample_evenly(game.legal(state), uniform[1])
         return experience.Decision(action, action, state)
 
     def first(state, action, player):

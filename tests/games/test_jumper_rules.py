@@ -16,7 +16,7 @@ from jax import Array
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL, select
-from boardrl.play import rollout
+from boardrl.play import sampling
 from games.jumper import Jumper
 from games.jumper.rules import DIRECTIONS, NO_CHAIN, State
 
@@ -31,7 +31,7 @@ def random_games(game: Any, num_games: int, key: Array) -> tuple[Any, Array]:
         weights = game.legal(state).astype(jnp.float32)
         if game.spec.num_outcomes:
             weights += jnp.pad(game.chance(state), (0, 1))
-        move = rollout.sample(weights, uniform)
+        move = sampling.sample(weights, uniform)
         return select(game.actor(state) == TERMINAL, state, game.step(state, move)), (state, move)
 
     first = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_games, *x.shape)), game.init())

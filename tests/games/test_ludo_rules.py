@@ -10,7 +10,7 @@ import pytest
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.play import rollout
+from boardrl.play import sampling
 from games.ludo import Ludo
 from games.ludo.flags import PRESETS, Flags
 
@@ -247,7 +247,7 @@ def play_and_compare(game, states, uniforms):
     def move_of(state, uniform):
         size = game.spec.num_moves
         odds = jnp.zeros(size).at[: game.spec.num_outcomes].set(game.chance(state))
-        return rollout.sample(odds.at[: game.spec.num_actions].add(game.legal(state).astype(jnp.float32)), uniform)
+        return sampling.sample(odds.at[: game.spec.num_actions].add(game.legal(state).astype(jnp.float32)), uniform)
 
     def turn(states, uniforms):
         moves, actor = jax.vmap(move_of)(states, uniforms), jax.vmap(game.actor)(states)

@@ -12,7 +12,7 @@ from algorithms.learning import experience, transitions
 from algorithms.learning.experience import Decision
 from algorithms.learning.transitions import NOBODY
 from boardrl import registry
-from boardrl.play import rollout
+from boardrl.play import rollout, sampling
 from boardrl.play.players import make
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 @functools.partial(jax.jit, static_argnames=("game", "names", "num_turns"))
 def random_play(game, names, key, num_turns):
     def decide(state, uniform):
-        action = rollout.sample_evenly(game.legal(state), uniform[1])
+        action = sampling.sample_evenly(game.legal(state), uniform[1])
         return Decision(action, action, state)
 
     worth = {name: float(3**index) for index, name in enumerate(names)}

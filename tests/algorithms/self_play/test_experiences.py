@@ -16,7 +16,7 @@ from algorithms.self_play import experience_kernel, windows
 from algorithms.self_play.experiences import Experiences
 from boardrl import registry
 from boardrl.host import dice
-from boardrl.play import players, rollout
+from boardrl.play import players, sampling
 
 TINY = dqn.Config(
     games=1000, lanes=16, window=10, hidden=(6,), epsilon=0.3, epsilon_end=0.3, capacity=200, warm_up=20, batch=8,
@@ -31,7 +31,7 @@ def in_jax(config, game, opponents, state, uniforms):
     def decide(position, uniform):
         legal = game.legal(position)
         best = jnp.argmax(jnp.where(legal, net(state.params, position), -jnp.inf)).astype(jnp.int32)
-        action = jnp.where(uniform[0] < config.epsilon, rollout.sample(legal.astype(jnp.float32), uniform[1]), best)
+        action = jnp.where(uniform[0] < config.epsilon, sampling.sample(legal.astype(jnp.float32), uniform[1]), best)
         return experience.Decision(action, action, position)
 
     return experience.play_drawn(game, decide, opponents, rewards.parse(config.rewards, game), state.lanes, uniforms)

@@ -16,7 +16,7 @@ from jax import Array
 from boardrl import host, registry
 from boardrl.game import TERMINAL, Spec, select
 from boardrl.host import masks
-from boardrl.play import rollout
+from boardrl.play import sampling
 
 GAMES = ["tic_tac_toe", "pig:players=3,target=30"]
 
@@ -30,7 +30,7 @@ def random_games(game: Any, num_games: int, num_steps: int, seed: int) -> tuple[
             size = max(game.spec.num_actions, game.spec.num_outcomes)
             pad = lambda x: jnp.pad(x, (0, size - x.shape[0]))  # noqa: E731
             weights = pad(weights) + pad(game.chance(state))
-        move = rollout.sample(weights, uniform)
+        move = sampling.sample(weights, uniform)
         return select(game.actor(state) == TERMINAL, state, game.step(state, move)), (state, move)
 
     uniforms = jax.random.uniform(jax.random.key(seed), (num_steps, num_games))

@@ -18,7 +18,7 @@ from jax import lax
 from lowering_agreement import agree
 
 from boardrl.lowering import Argument, Function, lower, lower_module
-from boardrl.play import rollout
+from boardrl.play import sampling
 
 
 def control(x: Any, k: Any, s: Any) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def test_games_of_pgx_agree_over_1000_random_games(name: str, num_steps: int) ->
 
     def play(state: Any, key: Any) -> Any:
         uniform = jax.random.uniform(key, (num_games,))
-        move = jax.vmap(lambda mask, u: rollout.sample(mask.astype(jnp.float32), u))(state.legal_action_mask, uniform)
+        move = jax.vmap(lambda mask, u: sampling.sample(mask.astype(jnp.float32), u))(state.legal_action_mask, uniform)
         after = jax.vmap(env.step)(state, move)
         return after, (state, move, after)
 

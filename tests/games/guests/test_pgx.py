@@ -16,7 +16,7 @@ from boardrl import host, registry, testing
 from boardrl.errors import UserError
 from boardrl.exact import perft
 from boardrl.game import TERMINAL, Game
-from boardrl.play import rollout
+from boardrl.play import sampling
 from games.guests.pgx_adapter import as_in_pgx
 
 GAMES = 64
@@ -49,7 +49,7 @@ def differences(game: Any, num_games: int, num_steps: int) -> dict[str, int]:
                 "legal": (legal != game.legal(ours)).any(),
                 "observe": (view != theirs.observation.astype(jnp.float32)).any(),
             }
-            move = rollout.sample(theirs.legal_action_mask.astype(jnp.float32), jax.random.uniform(key))
+            move = sampling.sample(theirs.legal_action_mask.astype(jnp.float32), jax.random.uniform(key))
             with as_in_pgx():
                 after = game.env.step(theirs, move)
             ours = game.step(ours, move)
