@@ -109,7 +109,7 @@ def make(player: Playable, game: Game[Any]) -> Player:
         return dataclasses.replace(make(meant, game), name=text, text=text)
     found = _own(text, game)
     if found is None:
-        found = next((made for maker in kinds().makers.values() if (made := maker(text, game))), None)
+        found = next((made for maker in _in_order(kinds().makers) if (made := maker(text, game))), None)
     if found is None and BOT.fullmatch(text):
         found = Player(text, host=Bot.load(text))
     if found is None:
@@ -119,6 +119,11 @@ def make(player: Playable, game: Game[Any]) -> Player:
             f"and package.module:name{''.join('; ' + sentence for sentence in kinds().broken)}"
         )
     return dataclasses.replace(found, text=found.text or text)
+
+
+def _in_order(makers: Makers) -> list[Maker]:
+    """Names before paths: a folder that is called like a searcher is written `./negascout`."""
+    return [makers[kind] for kind in sorted(makers, key=lambda kind: "/" in kind)]
 
 
 def make_lineup(text: str, game: Game[Any]) -> list[Player]:

@@ -51,6 +51,15 @@ def test_policies_by_name():
     assert logits(early, at_stake) == [-np.inf, 0.0]
 
 
+def test_a_folder_that_is_called_like_a_searcher_is_written_as_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("negascout").mkdir()
+    assert make("negascout(depth=1)", TTT).host is not None
+    assert make("negascout", TTT).host is not None
+    with pytest.raises(UserError, match="is not a run directory"):
+        make("./negascout", TTT)
+
+
 class Named(Pig):
     """A game that gives players names of their own."""
 
