@@ -19,10 +19,15 @@ jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _bounded_memory():
-    """Frees what a file compiled: JAX keeps every program of the process, which came to 5 GB a worker."""
+    """Frees what a file compiled: JAX keeps every program of the process, which came to 5 GB a worker.
+
+    What is left is of use to other files (Numba's types above all), and is not looked at again when garbage is
+    collected: to do so after every file took a fifth of the time of all tests.
+    """
     yield
     jax.clear_caches()
     gc.collect()
+    gc.freeze()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
