@@ -33,7 +33,9 @@ from search.searcher import Searcher
 class Config(Budget, Evaluation):
     game: str = setting("tic_tac_toe", "the game, with its options")
     position: str = setting("", "file with the position, as the game writes it; empty: the first")
-    searcher: str = setting("negascout", f"one of {', '.join(searchers.names())}")
+    searcher: str = setting(
+        "", f"one of {', '.join(searchers.names())}; empty: negascout, expectimax with dice, maxn for more players"
+    )
     multi: int = setting(0, "how many of the best moves to tell, each with its value and line; 0: the best line alone")
     json: str = setting("", "file for the result; empty: none")
     overwrite: bool = setting(False, "replace the --json file if it exists")
@@ -42,14 +44,14 @@ class Config(Budget, Evaluation):
 def main(config: Config, options: Any) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     game: Any = registry.make(config.game)
-    searchers.refuse(config.searcher, game)
+    name = config.searcher or searchers.by_depth(game)
+    searchers.refuse(name, game)
     state = positions.read(game, config.position)
     if config.multi < 0:
         raise UserError(f"--multi={config.multi} is no number of moves; expected 0 or more")
     search_progress.note_if_unlimited(config)
-    declaration = searchers.find(config.searcher)
-    evaluator = evaluation.choose(game, config, declaration, config, load=learned.load_run)
-    searcher = searchers.make(game, config.searcher, options, budget=config, evaluator=evaluator)
+    evaluator = evaluation.choose(game, config, searchers.find(name), config, load=learned.load_run)
+    searcher = searchers.make(game, name, options, budget=config, evaluator=evaluator)
     if not config.multi:
         show(content_of(searcher, searcher.complete(search_progress.search(searcher, state))), path)
         return
@@ -101,7 +103,8 @@ def _numbers(value: list[float]) -> str:
 
 
 def options_of(config: Config) -> cli.More:
-    return cli.More([cli.Section(f"options of {config.searcher}", searchers.find(config.searcher).options)])
+    name = config.searcher or searchers.by_depth(registry.make(config.game))
+    return cli.More([cli.Section(f"options of {name}", searchers.find(name).options)])
 
 
 if __name__ == "__main__":

@@ -93,6 +93,11 @@ def fitting(game: Any, *, dice: bool = False) -> list[str]:
     return [name for name in names() if plays(name)]
 
 
+def by_depth(game: Any) -> str:
+    """The usual search of a game by depth: Negascout, with dice expectimax, for more players maxⁿ."""
+    return next(name for name in ("negascout", "expectimax", "maxn") if _objection(find(name), game) is None)
+
+
 def _objection(declaration: Declaration, game: Any) -> str | None:
     """Why a searcher cannot play a game; none: it can."""
     name, spec = declaration.name, game.spec

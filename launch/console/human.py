@@ -159,14 +159,8 @@ def columns(texts: Sequence[str], width: int, most: int | None) -> list[str]:
 
 def default_hinter(game: Game[Any]) -> str:
     """A searcher that fits the game."""
-    blind = "mcts" in searchers.names() and not optional.feature_weights(game)
-    for name in (*(["mcts"] if blind else []), "negascout", "expectimax"):
-        try:
-            searchers.refuse(name, game)
-        except UserError:
-            continue
-        return f"{name}(ms={HINT_MS})"
-    return f"maxn(ms={HINT_MS})"
+    name = searchers.by_depth(game) if optional.feature_weights(game) else "mcts"
+    return f"{name}(ms={HINT_MS})"
 
 
 def _in_words(action: int, moves: Mapping[int, str]) -> str:

@@ -88,9 +88,10 @@ def make(permitted: Permitted, game: Game[Any], text: str) -> Searcher:
     control = luck.of_player(player)
     if control is None:
         raise UserError(f"player {text!r} has no values of positions; choose a searcher, or a run that learned values")
-    name = next(name for name in ("negascout", "expectimax", "maxn") if name in searchers.fitting(game))
     evaluator = evaluators.learned(game, control.value, control.params)
-    return searchers.make(game, name, budget=Budget(ms=MOST_MS, kilobytes=KILOBYTES), evaluator=evaluator)
+    return searchers.make(
+        game, searchers.by_depth(game), budget=Budget(ms=MOST_MS, kilobytes=KILOBYTES), evaluator=evaluator
+    )
 
 
 def default(game: Game[Any]) -> str:

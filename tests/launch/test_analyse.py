@@ -30,6 +30,14 @@ def fail(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [("tic_tac_toe", "negascout"), ("pig", "expectimax"), ("ur", "expectimax"), ("pig:players=3", "maxn")],
+)
+def test_without_a_searcher_the_usual_one_is_taken(game: str, name: str) -> None:
+    assert analyse.options_of(analyse.Config(game=game)).sections[0].title == f"options of {name}"
+
+
 @pytest.mark.parametrize("searcher", ["alphabeta", "negascout"])
 def test_a_position_that_one_move_wins(tmp_path: pathlib.Path, searcher: str) -> None:
     position, out = tmp_path / "position.txt", tmp_path / "out.json"
@@ -65,7 +73,7 @@ def test_the_line_goes_as_far_as_the_search(tmp_path: pathlib.Path) -> None:
     ("arguments", "words"),
     [
         (["--searcher=negascot"], "did you mean 'negascout'"),
-        (["--game=pig:players=3"], "has 3; use maxn, mcts or paranoid"),
+        (["--game=pig:players=3", "--searcher=negascout"], "has 3; use maxn, mcts or paranoid"),
         (["--kilobytes=2"], "kilobytes=2 is too little for negascout"),
         (["--weights=1+2"], "has no features to weight"),
         (["--position=nowhere.txt"], "cannot read --position=nowhere.txt"),
