@@ -306,8 +306,8 @@ def _climb(
 def _next(state: TrainState, vectors: Any, params: Any, fitness: Any, weight: Any, games: int) -> TrainState:
     """The state after a generation."""
     put = functools.partial(jax.tree.map, jnp.asarray)
-    games, updates = state.games + games, state.updates + 1
-    return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, games, updates)
+    counts = state.games + games, state.updates + 1
+    return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, *counts)
 
 
 def _replace(params: Any, places: np.ndarray, expressed: genome.Expressed) -> None:
