@@ -56,8 +56,8 @@ OURS: dict[str, Any] = {
     "games_per_generation": 30_000,
     "playoff_games": 300_000,
 }
-# With the paper's nine inputs the fittest climbs too, after fewer generations of more games: two sweeps of the 19 genes.
-# Two members against two SemiSmart tell two tables apart with a third of the games of one against three.
+# With the paper's nine inputs the fittest climbs too, after fewer generations of more games: two sweeps of 19 genes. Two
+# members against two SemiSmart tell two tables apart with a third of the games of one against three.
 CLIMBING: dict[str, Any] = {
     **OURS,
     "opponents": ",".join([OPPONENT] * 2),

@@ -64,8 +64,10 @@ def test_two_against_two(monkeypatch):
 def test_our_settings_suit_the_game(name, num_genes):
     game = Ludo(rules="sdu_java")
     _, genome = saederup2010.OUR_GENOMES[name]
-    games = saederup2010.OUR_GENERATIONS * saederup2010.OURS["games_per_generation"]
-    config = genetic.Config(**saederup2010.OURS, genome=genome, games=games)
+    settings = saederup2010.OUR_SETTINGS[name]
+    games = saederup2010.OUR_GENERATIONS[name] * settings["games_per_generation"]
+    climb = 2 * num_genes if name == "nine" else 0  # every gene twice
+    config = genetic.Config(**settings, genome=genome, games=games, climb=climb)
     genetic.check(config, game)
     assert genetic.init(config, game, jax.random.key(0)).genes.shape == (20, num_genes)
 
