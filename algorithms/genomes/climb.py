@@ -21,6 +21,7 @@ class Climbed(NamedTuple):
     """The winner and what all candidates reached."""
 
     winner: int
+    challenger: int  # who came closest to candidate 0 or beat it; 0 if it was alone
     fitness: np.ndarray  # [N] mean points a game; the winner's is the highest
 
 
@@ -70,9 +71,7 @@ def best(num_candidates: int, num_games: int, returns: Returns) -> Climbed:
             others = stay[breeding.ranked(means)]
             stay = np.sort(np.append(0, others[others != 0][: -(-len(stay) // 2) - 1]))
     fitness = np.array([np.concatenate(games).mean() for games in played])
-    winner = int(stay[-1])
-    gain = np.concatenate(played[winner]) - np.concatenate(played[0])
-    if not gain.mean() > gain.std() / np.sqrt(len(gain)):
-        winner = 0
-    fitness = np.minimum(fitness, fitness[winner])
-    return Climbed(winner, fitness)
+    challenger = int(stay[-1])
+    gain = np.concatenate(played[challenger]) - np.concatenate(played[0])
+    winner = challenger if gain.mean() > gain.std() / np.sqrt(len(gain)) else 0
+    return Climbed(winner, challenger, np.minimum(fitness, fitness[winner]))
