@@ -74,6 +74,7 @@ class Config:
         "generations at the end in which the fittest climbs: one gene is tried at other values, all in matches against "
         "--opponents with the same dice",
     )
+    climb_games: int = setting(0, "games of each generation of a climb; 0: as many as of the others")
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -288,8 +289,8 @@ def _climb(
         return played.mean(1, where=seating == 0)
 
     # 3. The winner stays in the first place, where those are looked for who are equally fit.
-    games = games_per_update(config)
-    climbed = climb.best(1 + len(tried), games, returns)
+    games = games_per_update(config)  # counted, as any progress shows them; those of a climb may be more
+    climbed = climb.best(1 + len(tried), config.climb_games or games, returns)
     fitness[:] = climbed.fitness.min()
     fitness[: 1 + len(tried)] = climbed.fitness
     for leaf in (vectors, fitness, *jax.tree.leaves(params)):

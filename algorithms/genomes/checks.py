@@ -54,8 +54,6 @@ def check_climb(config: Any) -> None:
     members = config.islands * config.population
     if members < 2:
         raise UserError("--population=1 leaves no place for variants of the fittest; expected 2 or more with --climb")
-    if births.games_per_update(config) < (least := playoff.num_rounds(members) * members):
-        raise UserError(
-            f"--games_per_generation={config.games_per_generation} leaves variants without a game; with "
-            f"--climb={config.climb} expected at least {-(-least // config.islands)}"
-        )
+    least = playoff.num_rounds(members) * members
+    if (config.climb_games or births.games_per_update(config)) < least:
+        raise UserError(f"--climb_games={config.climb_games} leaves variants without a game; expected at least {least}")

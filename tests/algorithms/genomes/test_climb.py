@@ -122,6 +122,15 @@ def test_the_fittest_climbs(threshold):
     assert int(second[0].updates) == 3
 
 
+def test_a_climb_may_have_more_games(threshold, monkeypatch):
+    asked = []
+    best = climb.best
+    monkeypatch.setattr(climb, "best", lambda number, games, returns: asked.append(games) or best(number, 60, returns))
+    states = evolved(threshold, climb_games=5000)
+    assert asked == [5000, 5000]
+    assert int(states[-1][0].games) == 3600  # as the training counts them
+
+
 def test_a_climb_is_the_same_again_and_a_playoff_comes_before_it(threshold):
     first, again = (evolved(threshold, playoff_games=600) for _ in range(2))
     for (one, rows), (two, others) in zip(first, again, strict=True):
@@ -183,7 +192,8 @@ def test_the_best_finalist_plays_as_it_was_trained_anew():
         ({"climb": 1, "opponents": ""}, "--climb=1 needs --opponents"),
         ({"climb": 3}, "--climb=3 leaves none of the 3 generations of --games=3600 to evolve in; expected fewer"),
         ({"climb": 1, "population": 1, "crossover": "none", "parents": 1}, "--population=1 leaves no place for var"),
-        ({"climb": 1, "games_per_generation": 12, "games": 36}, "--games_per_generation=12 leaves variants without"),
+        ({"climb": 1, "climb_games": 17}, "--climb_games=17 leaves variants without a game; expected at least 18"),
+        ({"climb": 1, "games_per_generation": 12, "games": 36}, "--climb_games=0 leaves variants without a game"),
         ({"finalists": 7, "playoff_games": 600}, "--finalists=7: expected 0 for all, or at most the 6 of all islands"),
         ({"finalists": -1, "playoff_games": 600}, "--finalists=-1: expected 0 for all, or at most the 6"),
         ({"finalists": 2, "playoff_games": 0}, "--finalists=2 have no playoff; give --playoff_games too"),
