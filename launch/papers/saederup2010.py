@@ -71,7 +71,7 @@ OUR_SETTINGS = {"nine": CLIMBING, "ten": OURS}
 OUR_GENERATIONS = {"nine": BRED + 2 * SWEEP, "ten": 100}
 QUICK_GENERATIONS = {"nine": 8, "ten": 10}
 OUR_FINAL_GAMES = 40_000  # from each seat, so that an interval is on one side of the paper's figure
-LIMIT_GAMES = 1_500_000  # of all rankings that are tried
+LIMIT_GAMES = 500_000  # of all rankings that are tried
 # By name: the genome, of the paper's net and inputs, and of one that also sees the danger in which a piece stands.
 OUR_GENOMES = {
     "nine": ("truth table, the paper's nine inputs", "truth_table(encoding=saederup)"),

@@ -20,7 +20,7 @@ from launch.papers import sdu_matches
 from launch.papers.cell import Cell, mean
 from launch.papers.sdu_matches import MATCH_GAMES
 
-MEASURED = 0.1  # games in which the evolved table and the best neighbour are measured, as a part of all others
+MEASURED = 0.2  # games in which the evolved table and the best neighbour are measured, as a part of all others
 
 
 def neighbours(order: Sequence[int]) -> list[tuple[int, ...]]:
