@@ -18,10 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from algorithms.genomes import births, breeding, genome, matches, playoff
+from algorithms.genomes import births, breeding, checks, climb, genome, matches, playoff
 from algorithms.genomes.births import games_per_update as games_per_update
 from algorithms.genomes.breeding import Crossover
-from algorithms.genomes.genome import Genes
 from algorithms.learning import settings
 from boardrl import optional, options
 from boardrl.config import setting
@@ -30,7 +29,6 @@ from boardrl.game import Game
 from boardrl.play.players import HostPlayer
 from boardrl.play.policy import Policy
 
-SHOWN = 20  # names of genes in a sentence at most
 OPENING = 6  # moves at random where nothing else is: the same two players would play the same game again and again
 ON_HOST = True  # `update` calls compiled games and what a genome brings along
 
@@ -70,6 +68,13 @@ class Config:
         "games after the last generation that alone decide who is the fittest of all islands, in rounds of the better "
         "half; 0: none",
     )
+    finalists: int = setting(0, "of the fittest who play the playoff; 0: all members")
+    climb: int = setting(
+        0,
+        "generations at the end in which the fittest climbs: one gene is tried at other values, all in matches against "
+        "--opponents with the same dice",
+    )
+    climb_games: int = setting(0, "games of each generation of a climb; 0: as many as of the others")
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -151,20 +156,15 @@ def check(config: Config, game: Game[Any]) -> None:
     genes = made.genes(game)
     genome.check_bounds(genome_text(config, game), genes)
     if config.first:
-        _check_first(config.first, genes)
+        checks.check_first(config.first, genes)
     seats = game.spec.num_players - len(options.split(config.opponents))
     if config.games_per_generation * seats < config.population:
         raise UserError(
             f"--games_per_generation={config.games_per_generation} leaves members without a game; with "
             f"--population={config.population} expected at least {-(-config.population // seats)}"
         )
-    members = config.islands * config.population
-    least = playoff.num_rounds(members) * -(-members // seats)
-    if config.playoff_games and config.playoff_games < least:
-        raise UserError(
-            f"--playoff_games={config.playoff_games} leaves members without a game; expected at least {least}, or 0 "
-            "for none"
-        )
+    checks.check_playoff(config, seats)
+    checks.check_climb(config)
     if config.opponents and _tables(made, game):
         raise UserError(
             f"--opponents={config.opponents} cannot be seated where members search, as those of "
@@ -190,6 +190,8 @@ def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Any]]:
     """A generation: children are born, then all members play, and are ranked by their points."""
+    if int(state.updates) >= births.num_bred(config):
+        return _climb(config, game, opponents, state)
     made = _genome(config, game)
     genes, generation = made.genes(game), int(state.updates)
     vectors, fitness, weight, key = (np.array(leaf) for leaf in (state.genes, state.fitness, state.weight, state.key))
@@ -213,8 +215,7 @@ def update(
     # 2. The players of the children, all at once.
     seeds = np.random.SeedSequence([*key.tolist(), generation]).generate_state(len(vectors) + 1)
     expressed = made.express(game, vectors[born], seeds[born])
-    for leaf, new in zip(jax.tree.leaves(params), jax.tree.leaves(expressed.params), strict=True):
-        leaf[born] = np.asarray(new)
+    _replace(params, born, expressed)
 
     # 3. Matches within each island.
     seats = game.spec.num_players
@@ -238,18 +239,82 @@ def update(
 
     # 5. After the last generation a playoff on games of its own: the fittest of many by the games that it was chosen by
     # is often the luckiest.
-    if config.playoff_games and generation + 1 >= births.num_generations(config):
+    if config.playoff_games and generation + 1 >= births.num_bred(config):
+        finalists = np.sort(breeding.ranked(standing(fitness, weight))[: config.finalists or len(vectors)])
+        if hasattr(made, "mature"):
+            again = np.random.SeedSequence([*key.tolist(), generation, 1]).generate_state(len(finalists))
+            if grown := made.mature(game, vectors[finalists], again):
+                _replace(params, finalists, grown)
 
         def round_points(members: np.ndarray, games: int, number: int) -> np.ndarray:
             rng = np.random.default_rng([*key.tolist(), generation, config.islands, number])
             last = matches.seatings(games, seats, members, len(opponents), rng)
             return _points(config, game, opponents, params, last, seed=int(rng.integers(1 << 32)))
 
-        fitness[:] = playoff.fitness(len(vectors), config.playoff_games, round_points)
+        fitness[:] = playoff.fitness(len(vectors), config.playoff_games, round_points, finalists)
         weight[:] = 1
+    return _next(state, vectors, params, fitness, weight, len(seating)), metrics
+
+
+def _climb(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
+) -> tuple[TrainState, dict[str, Any]]:
+    """A generation in which the fittest, and variants of it in one gene, meet the opponents on the same dice."""
+    made, generation = _genome(config, game), int(state.updates)
+    genes, key = made.genes(game), np.asarray(state.key).tolist()
+    vectors, fitness = np.array(state.genes), np.array(state.fitness)
+    params = jax.tree.map(np.array, jax.device_get(state.params))
+    seeds = np.random.SeedSequence([*key, generation]).generate_state(len(vectors))
+    rng = np.random.default_rng([*key, generation])
+
+    # 1. The fittest takes the first place, its variants the next ones. Where there are few, copies of it do not play.
+    for leaf in (vectors, *jax.tree.leaves(params)):
+        leaf[:] = leaf[best(state)]
+    gene = climb.gene_of(generation - births.num_bred(config), vectors.shape[1], key)
+    tried = climb.variants(made, game, genes, vectors[0], gene, len(vectors) - 1, rng)
+    places = np.arange(1, 1 + len(tried))
+    vectors[places] = tried
+    expressed = made.express(game, tried, seeds[places])
+    _replace(params, places, expressed)
+
+    # 2. Matches, in which a candidate has all seats that the opponents have not.
+    seats = game.spec.num_players
+    dice = rng.integers(1 << 32, size=1 + playoff.num_rounds(len(vectors)))
+
+    def returns(candidate: int, games: int, number: int) -> np.ndarray:
+        seating = climb.seating(games, seats, len(opponents))
+        member = made.policy(game, _member(params, candidate))
+        opening = _opening(config, game)
+        played = matches.play(game, [member], opponents, seating, opening=opening, seed=int(dice[number]))
+        return played.mean(1, where=seating == 0)
+
+    # 3. The winner stays in the first place, where those are looked for who are equally fit.
+    games = games_per_update(config)  # counted, as any progress shows them; those of a climb may be more
+    climbed = climb.best(1 + len(tried), config.climb_games or games, returns)
+    fitness[:] = climbed.fitness.min()
+    fitness[: 1 + len(tried)] = climbed.fitness
+    for leaf in (vectors, fitness, *jax.tree.leaves(params)):
+        leaf[[0, climbed.winner]] = leaf[[climbed.winner, 0]]
+    metrics = {
+        "best": float(fitness[0]),
+        "mean": float(climbed.fitness.mean()),
+        "worst": float(climbed.fitness.min()),
+        **expressed.metrics,
+    }
+    return _next(state, vectors, params, fitness, np.ones(len(vectors), np.float32), games), metrics
+
+
+def _next(state: TrainState, vectors: Any, params: Any, fitness: Any, weight: Any, games: int) -> TrainState:
+    """The state after a generation."""
     put = functools.partial(jax.tree.map, jnp.asarray)
-    games, updates = state.games + len(seating), state.updates + 1
-    return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, games, updates), metrics
+    counts = state.games + games, state.updates + 1
+    return TrainState(put(vectors), put(params), put(fitness), put(weight), state.key, *counts)
+
+
+def _replace(params: Any, places: np.ndarray, expressed: genome.Expressed) -> None:
+    """Puts the params of players into places of those of all members."""
+    for leaf, new in zip(jax.tree.leaves(params), jax.tree.leaves(expressed.params), strict=True):
+        leaf[places] = np.asarray(new)
 
 
 def policy(config: Config, game: Game[Any], state: TrainState) -> Policy:
@@ -291,7 +356,7 @@ def _points(
 ) -> np.ndarray:
     """[M] points a game of all members."""
     made, num_members = _genome(config, game), config.islands * config.population
-    opening = (0 if game.spec.num_outcomes else OPENING) if config.opening is None else config.opening
+    opening = _opening(config, game)
     if tables := _tables(made, game):
         returns = tables.play(params, seating, opening=opening, seed=seed)
     else:
@@ -300,19 +365,16 @@ def _points(
     return matches.points(returns, seating, num_members)
 
 
+def _opening(config: Config, game: Game[Any]) -> int:
+    """Moves at random that a game begins with."""
+    if config.opening is not None:
+        return config.opening
+    return 0 if game.spec.num_outcomes else OPENING
+
+
 def _member(params: Any, index: int) -> Any:
     """One member's part of the params of all."""
     return jax.tree.map(lambda leaf: leaf[index], params)
-
-
-def _check_first(first: tuple[float, ...], genes: Genes) -> None:
-    shown = "+".join(f"{value:g}" for value in first)
-    if len(first) != len(genes.names):
-        names = genes.names if len(genes.names) <= SHOWN else (*genes.names[:SHOWN], "…")
-        raise UserError(f"--first={shown} has {len(first)} genes: expected {len(genes.names)}, for {', '.join(names)}")
-    for name, value, low, high in zip(genes.names, first, genes.low.tolist(), genes.high.tolist(), strict=True):
-        if not low <= value <= high:
-            raise UserError(f"--first={shown} has {value:g} for {name!r}: expected {low:g} to {high:g}")
 
 
 def _tables(made: Any, game: Game[Any]) -> Any:

@@ -61,7 +61,7 @@ def first_island(config: Any, genes: Genes, rng: np.random.Generator) -> np.ndar
 
 def mutation(config: Any, generation: int) -> Mutation:
     """How children of a generation mutate, the less the later they are born."""
-    share = min(generation / max(num_generations(config) - 1, 1), 1.0)
+    share = min(generation / max(num_bred(config) - 1, 1), 1.0)
     factor = 1 + share * (config.mutation_end - 1)
     return Mutation(config.mutated, factor * config.mutation_least, factor * config.mutation_most)
 
@@ -69,6 +69,12 @@ def mutation(config: Any, generation: int) -> Mutation:
 def num_generations(config: Any) -> int:
     """Of the whole evolution."""
     return config.games // games_per_update(config)
+
+
+def num_bred(config: Any) -> int:
+    """Generations that have children; in those after them the fittest climbs."""
+    climb: int = config.climb
+    return num_generations(config) - climb
 
 
 def games_per_update(config: Any) -> int:

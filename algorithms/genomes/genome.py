@@ -37,6 +37,10 @@ class Genome(Protocol):
     A genome may also have
         tables(game)    where members meet who are more than their policy, such as those that search; it has
                         play(params, seating, *, opening, seed) -> [G, P] returns. None: their policies play
+        neighbours(game, vector, gene)
+                        -> [N, G] vectors that are tried in place of one where the fittest climbs
+        mature(game, genes, seeds)
+                        like express, for the finalists of the playoff: players after more work; None: as they are
     """
 
     def check(self, game: Game[Any]) -> None:

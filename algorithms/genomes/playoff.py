@@ -20,10 +20,14 @@ def num_rounds(num_members: int) -> int:
     return max((num_members - 1).bit_length(), 1)
 
 
-def fitness(num_members: int, num_games: int, points: Points) -> np.ndarray:
-    """[M] mean points a game over all rounds of a member; one who leaves is never above those who stay."""
-    rounds = num_rounds(num_members)
-    each, stay = num_games // rounds, np.arange(num_members)
+def fitness(num_members: int, num_games: int, points: Points, finalists: np.ndarray | None = None) -> np.ndarray:
+    """[M] mean points a game over all rounds of a member; one who leaves is never above those who stay.
+
+    Members who are no finalists do not play, and are below all who do; None: all members play.
+    """
+    stay = np.arange(num_members) if finalists is None else finalists
+    rounds = num_rounds(len(stay))
+    each = num_games // rounds
     total, weight = np.zeros(num_members), np.zeros(num_members)
     rest = []
     for number in range(rounds):
@@ -33,9 +37,10 @@ def fitness(num_members: int, num_games: int, points: Points) -> np.ndarray:
         weight[stay] += share
         stay = stay[breeding.ranked(total[stay] / weight[stay])][: -(-len(stay) // 2)]
         stay.sort()
-    found = total / weight
+    found = np.divide(total, weight, out=np.full(num_members, np.inf), where=weight > 0)
     for members in reversed(rest):
         leave = np.setdiff1d(members, stay)
         found[leave] = np.minimum(found[leave], found[stay].min())
         stay = members
+    found[weight == 0] = np.nextafter(np.float32(found[stay].min()), np.float32(-np.inf))
     return found

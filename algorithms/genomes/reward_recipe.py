@@ -35,6 +35,7 @@ EVENTS = {"derakhshan2010": "not_hit+-lost+knock+-near_enemy+safe_zone+goal+star
 class RewardRecipe:
     preset: str = setting("", "a paper's settings of q_table, from which a recipe starts; empty: its defaults")
     training_games: int = setting(0, "that a child learns from; 0: as the preset has it")
+    final_games: int = setting(0, "that the finalists of a playoff are trained for anew; 0: they stay as they are")
     events: tuple[str, ...] = setting(
         (), "rewarded ones; '-' before a name: a punishment, '~': either; empty: the preset's, else all of the game"
     )
@@ -50,7 +51,7 @@ class RewardRecipe:
             raise UserError(
                 f"unknown preset {self.preset!r} of genome 'reward_recipe'; known: {', '.join(known) or 'none'}"
             )
-        for name in ("training_games", "learners"):
+        for name in ("training_games", "learners", "final_games"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name}={getattr(self, name)} of genome 'reward_recipe': expected at least 1")
         if not 0 <= self.anneal <= 1:
@@ -83,6 +84,13 @@ class RewardRecipe:
         known = float(np.mean([child["known"] for child in trained]))
         leaves = (np.stack(column) for column in zip(*(child["table"] for child in trained), strict=True))
         return Expressed(Table(*leaves), {"known": known})
+
+    def mature(self, game: Game[Any], genes: np.ndarray, seeds: np.ndarray) -> Expressed | None:
+        """The same recipes, with which children are trained anew for longer."""
+        if not self.final_games:
+            return None
+        grown = dataclasses.replace(self, training_games=self.final_games)
+        return grown.express(game, genes, seeds)
 
     def policy(self, game: Game[Any], params: Table) -> Policy:
         config = self._config(game, np.zeros(len(self.genes(game).names)))

@@ -119,6 +119,21 @@ class TruthTable:
         )
         return Expressed(fitted, {"fit_error": float(error.mean()), "fit_steps": float(steps.mean())})
 
+    def neighbours(self, game: Game[Any], vector: np.ndarray, gene: int) -> np.ndarray:
+        """[K - 1, K] evenly spaced outputs, of every other ranking in which this combination alone has moved.
+
+        Only the order of the outputs matters, and a fit keeps an order best whose outputs are far apart.
+        """
+        others = np.argsort(vector, kind="stable")
+        rank = int(np.flatnonzero(others == gene)[0])
+        others = np.delete(others, rank)
+        orders = [np.insert(others, place, gene) for place in range(len(vector)) if place != rank]
+        spaced = self.low + (self.high - self.low) * (np.arange(len(vector)) + 0.5) / len(vector)
+        found = np.empty((len(orders), len(vector)), np.float32)
+        for row, order in zip(found, orders, strict=True):
+            row[order] = spaced
+        return found
+
     def policy(self, game: Game[Any], params: Fitted) -> Policy:
         return Policy(ByTable(self._coding(game)), params.table)
 

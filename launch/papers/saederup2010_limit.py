@@ -10,16 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algorithms.genomes import matches
+from algorithms.genomes import climb, matches
 from algorithms.genomes.truth_table import ByTable, TruthTable
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy
 from boardrl.runs import progress
 from games.ludo import Ludo
 from launch.papers import sdu_matches
-from launch.papers.cell import Cell
+from launch.papers.cell import Cell, mean
+from launch.papers.sdu_matches import MATCH_GAMES
 
-FINALISTS, TIMES = 8, 20  # of the neighbours with the most points, and how many times as many games they then play
+MEASURED = 0.2  # games in which the evolved table and the best neighbour are measured, as a part of all others
 
 
 def neighbours(order: Sequence[int]) -> list[tuple[int, ...]]:
@@ -32,25 +33,30 @@ def neighbours(order: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def cells(player: Player, games: int, seed: int) -> Sequence[Cell]:
-    """An evolved player beside the best of its neighbours, which are chosen and measured on different games."""
+    """An evolved player beside the best of its neighbours, which is chosen and measured on different games."""
     assert player.policy is not None
     game, made = Ludo(rules="sdu_java"), TruthTable(encoding="saederup")
     codes = made.combinations(game) @ (1 << np.arange(made.combinations(game).shape[1]))
     start = tuple(np.argsort(np.asarray(player.policy.params)[codes], kind="stable").tolist())
-    tried = neighbours(start)
     apply = player.policy.apply
     assert isinstance(apply, ByTable)
-    first = _points(game, [_policy(apply, codes, order) for order in tried], games, seed)
-    best = [tried[index] for index in np.argsort(-first.mean(1), kind="stable")[:FINALISTS]]
-    second = _points(game, [_policy(apply, codes, order) for order in (start, *best)], TIMES * games, seed + 1)
-    lead = second[1:].mean(1).argmax() + 1
-    spread = sdu_matches.PER * 1.96 * np.sqrt(sum(second[one].var() / second.shape[1] for one in (0, lead)))
-    gain = sdu_matches.PER * float(second[lead].mean() - second[0].mean())
-    row = f"best of {len(tried)} neighbours"
+    tried = [_policy(apply, codes, order) for order in (start, *neighbours(start))]
+    with progress.track(f"{len(tried) - 1} rankings", games, "games") as bar:
+
+        def returns(candidate: int, each: int, number: int) -> np.ndarray:
+            bar.update(each)
+            return _points(game, tried[candidate], each, seed + 1 + number)
+
+        best = climb.best(len(tried), games, returns)
+    ours, theirs = (
+        MATCH_GAMES * _points(game, tried[candidate], int(MEASURED * games), seed) for candidate in (0, best.challenger)
+    )
+    row = f"best of {len(tried) - 1} neighbours"
+    what = "two against two SemiSmart"
     return [
-        Cell("evolved", "seats rotated", "points", *sdu_matches.points(second[0])),
-        Cell(row, "seats rotated", "points", *sdu_matches.points(second[lead])),
-        Cell(row, "more than the evolved one", "points", gain, gain - spread, gain + spread),
+        Cell("evolved", what, "points", *mean(ours)),
+        Cell(row, what, "points", *mean(theirs)),
+        Cell(row, "more than the evolved one", "points", *mean(theirs - ours)),
     ]
 
 
@@ -61,14 +67,10 @@ def _policy(apply: ByTable, codes: np.ndarray, order: Sequence[int]) -> Policy:
     return Policy(apply, table)
 
 
-def _points(game: Ludo, policies: Sequence[Policy], games: int, seed: int) -> np.ndarray:
-    """[N, G] points of each against three SemiSmart, seats in turn."""
+def _points(game: Ludo, policy: Policy, games: int, seed: int) -> np.ndarray:
+    """[G] float64: points of two copies against two SemiSmart; the same dice for the same seed."""
     opponent = sdu_matches.opponent().policy
     assert opponent is not None
-    who, number = np.divmod(np.arange(len(policies) * games), games)
-    seating = np.full((len(who), 4), -1, np.int32)
-    seating[np.arange(len(who)), number % 4] = who
-    with progress.track(f"{len(policies)} rankings", len(who), "games") as bar:
-        returns = matches.play(game, policies, [opponent], seating, seed=seed)
-        bar.update(len(who))
-    return np.take_along_axis(returns, (number % 4)[:, None], 1).reshape(len(policies), games)
+    seating = climb.seating(games, game.spec.num_players, 2)
+    returns = matches.play(game, [policy], [opponent] * 2, seating, seed=seed)
+    return returns.sum(1, where=seating == 0).astype(np.float64)

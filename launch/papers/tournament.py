@@ -72,7 +72,7 @@ LEARNERS = {
         8 * derakhshan2010.GENERATION_GAMES,
         200,
         "derakhshan2010",
-        items=("derakhshan2010-evolved-200000",),
+        items=(f"derakhshan2010-evolve-{derakhshan2010.EVOLVED * derakhshan2010.GENERATION_GAMES}",),
         flags={**derakhshan2010.OURS, "log_every": 1},
         quick_flags={
             **derakhshan2010.OURS,
