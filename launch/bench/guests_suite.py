@@ -1,18 +1,24 @@
 """Suite `guests`: games of pgx through the adapter, searched beside OpenSpiel and played at random beside pgx itself.
 
-Every row compiles when it is first measured, so that --only=othello compiles othello alone.
+Every row compiles when it is first measured, so that --only=othello compiles othello alone. What compiling takes is a
+row of its own: the processor time of `launch.analyse` in a process that begins without a cache.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import resource
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from boardrl import host, registry
 from boardrl.host import random_games
 from launch.bench.row import Row, processor_seconds
-from launch.bench.search_suite import PLAIN, open_spiel_rate
+from launch.bench.search_suite import LEAST_SECONDS, PLAIN, open_spiel_rate
 from launch.bench.simulate_suite import our_steps, pgx_steps
 from search import evaluators, searchers
 from search.budget import Budget
@@ -36,17 +42,21 @@ GUESTS = (
     Guest("othello", 5, "othello"),
     Guest("hex", 3, "hex(board_size=11)"),
     Guest("go_9x9", 3, "go(board_size=9,komi=7.5)", batch=512),
+    Guest("go_19x19", 2, "go(board_size=19,komi=7.5)", batch=64),
     Guest("animal_shogi", 5, batch=512),
     Guest("gardner_chess", 4, batch=128),
     Guest("chess", 3, "chess", batch=128),
+    Guest("shogi", 3, batch=128),
 )
 
 
 def rows(batch: int) -> Sequence[Row]:
-    """For each game nodes of search, steps of random play in JAX, and steps of compiled random play."""
+    """For each game seconds to compile, nodes of search, steps of random play in JAX, and of compiled random play."""
     result = []
     for guest in GUESTS:
         name, games = f"pgx_{guest.name}", min(batch, guest.batch)
+        first = _later(functools.partial(seconds_to_first_search, name))
+        result.append(Row(f"{name}, first search without a cache", "processor s", first))
         search = _later(functools.partial(node_rate, name, guest.depth))
         work = f"{name}, Negascout to depth {guest.depth}"
         if guest.open_spiel:
@@ -62,6 +72,17 @@ def rows(batch: int) -> Sequence[Row]:
     return result
 
 
+def seconds_to_first_search(name: str) -> Callable[[], float]:
+    """Processor seconds of a command that compiles a game's rules and a search for it, and searches one turn."""
+    command = [sys.executable, "-m", "launch.analyse", f"--game={name}", "--searcher=negascout", "--depth=1"]
+    with tempfile.TemporaryDirectory() as cache:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, env={**os.environ, "BOARDRL_CACHE": cache}, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return lambda: seconds
+
+
 def node_rate(name: str, depth: int) -> Callable[[], float]:
     """Nodes per second of Negascout from the first position, without evaluation, as the peer's."""
     game = registry.make(name)
@@ -71,10 +92,13 @@ def node_rate(name: str, depth: int) -> Callable[[], float]:
     row = facet.row(game.init())
 
     def run() -> float:
-        search.reset()  # what an earlier search has stored would leave little to search
-        found: list[int] = []
-        seconds = processor_seconds(lambda: found.append(search.search_row(row).nodes))
-        return found[0] / seconds
+        nodes, seconds = 0, 0.0
+        while seconds < LEAST_SECONDS:
+            search.reset()  # what an earlier search has stored would leave little to search
+            found: list[int] = []
+            seconds += processor_seconds(lambda found=found: found.append(search.search_row(row).nodes))  # type: ignore[misc]
+            nodes += found[0]
+        return nodes / seconds
 
     return run
 
