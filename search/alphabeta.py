@@ -107,9 +107,9 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
     if lazy:
         mask = np.empty(MASK_WORDS, np.uint64)  # memory of its own, as evaluations and further actions use `work`
         legal(rows[at], mask, work)
-        num_moves = np.int64(num_set(mask, MASK_WORDS))
+        num_moves = int(num_set(mask, MASK_WORDS))
     else:
-        num_moves = np.int64(successors(rows[at], rows[top:], work))
+        num_moves = int(successors(rows[at], rows[top:], work))
     ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
     if ordered:
         for child in range(top, top + num_moves):
