@@ -22,6 +22,7 @@ from boardrl.lowering.fold import fold
 from boardrl.lowering.layout import WORD, Layout, Leaf
 from boardrl.lowering.passes.lazy import lazily
 from boardrl.lowering.passes.roll import roll
+from boardrl.lowering.passes.segments import scatter_sums
 from boardrl.lowering.writer import Writer
 
 HEADER = '''"""{title}
@@ -245,6 +246,7 @@ def emit_function(
     writer = Writer(emit, title)
     fold(block)
     sparse.rewrite(block)
+    scatter_sums(block)
     roll(block)
     lazily(block)
     if function.interleaved:
@@ -301,6 +303,7 @@ def emit_successors(
     writer = Writer(emit, successors.title)
     fold(block)
     sparse.rewrite(block)
+    scatter_sums(block)
     roll(block)
     lazily(block)
     writer.check(block)

@@ -24,6 +24,7 @@ from search import evaluators, searchers
 from search.budget import Budget
 from search.searcher import Searcher
 
+KILOBYTES = 262_144  # of a search; a position of chess takes 5
 STEPS = 2_000  # of a measurement of compiled random play
 
 
@@ -74,7 +75,8 @@ def rows(batch: int) -> Sequence[Row]:
 
 def seconds_to_first_search(name: str) -> Callable[[], float]:
     """Processor seconds of a command that compiles a game's rules and a search for it, and searches one turn."""
-    command = [sys.executable, "-m", "launch.analyse", f"--game={name}", "--searcher=negascout", "--depth=1"]
+    flags = [f"--game={name}", "--searcher=negascout", "--depth=1", "--evaluation=none"]
+    command = [sys.executable, "-m", "launch.analyse", *flags]
     with tempfile.TemporaryDirectory() as cache:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, env={**os.environ, "BOARDRL_CACHE": cache}, check=True, capture_output=True)
@@ -88,7 +90,9 @@ def node_rate(name: str, depth: int) -> Callable[[], float]:
     game = registry.make(name)
     facet = host.of(game)
     options = searchers.find("negascout").options(**PLAIN)
-    search = Searcher(game, "negascout", options, budget=Budget(depth=depth), evaluator=evaluators.none(facet))
+    search = Searcher(
+        game, "negascout", options, budget=Budget(depth=depth, kilobytes=KILOBYTES), evaluator=evaluators.none(facet)
+    )
     row = facet.row(game.init())
 
     def run() -> float:
