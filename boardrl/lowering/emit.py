@@ -187,8 +187,8 @@ class Table(Value):
         """
         if self.array.dtype.kind not in "iu" or self.array.nbytes < LARGE_TABLE:
             return self.array
-        least, most = (np.min_scalar_type(int(extreme)) for extreme in (self.array.min(), self.array.max()))
-        narrow = np.result_type(least, most)
+        least, most = int(self.array.min()), int(self.array.max())
+        narrow = np.min_scalar_type(most if least >= 0 else min(least, -most - 1))
         return self.array.astype(narrow) if narrow.itemsize < self.array.itemsize else self.array
 
     def place(self, emit: Emitter, point: Point) -> Index | None:
