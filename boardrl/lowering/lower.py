@@ -44,8 +44,9 @@ OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck":
 LOWERING = "boardrl:lowering"  # the kind of Numba's events (numba.core.event) that tell when a module is made
 
 # A search that may need few successors makes them one by one (`LAZY` of boardrl.host.slots) if a step computes at least
-# so many elements, and so many times what all steps from a position share.
-LEAST_ELEMENTS, SHARED_SHARE = 64, 4
+# so many elements, and so many times what all steps from a position share. Where it needs all of them, that computes
+# what they share again and again, half as much more at the most; where one is enough, the others are saved.
+LEAST_ELEMENTS, SHARED_SHARE = 64, 2
 # If it is so many times what they share, nothing is gained by a program of their own, which takes as long to compile as
 # one more `act`.
 NOT_WORTH_SHARING = 16
