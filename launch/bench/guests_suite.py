@@ -40,7 +40,7 @@ class Guest(NamedTuple):
 GUESTS = (
     Guest("tic_tac_toe", 9, "tic_tac_toe"),
     Guest("connect_four", 7, "connect_four"),
-    Guest("othello", 5, "othello"),
+    Guest("othello", 9, "othello"),
     Guest("hex", 3, "hex(board_size=11)"),
     Guest("go_9x9", 3, "go(board_size=9,komi=7.5)", batch=512),
     Guest("go_19x19", 2, "go(board_size=19,komi=7.5)", batch=64),
