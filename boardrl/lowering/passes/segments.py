@@ -22,12 +22,12 @@ FEWEST = 1024  # elements of keys times sums; fewer are compared faster than the
 
 
 class Sums(NamedTuple):
-    """What a sum by key is made of: the sum for key `first + k` is element k of [count]."""
+    """What a sum by key is made of: the sum for key `first + k` is element k of [num_sums]."""
 
     keys: Atom  # [n]
     numbers: Atom  # [n]
     first: int
-    count: int
+    num_sums: int
 
 
 def scatter_sums(block: Block) -> None:
@@ -95,9 +95,9 @@ def _scattered(eqn: Equation, sums: Sums) -> list[Equation]:
     out = eqn.outs[0]
 
     def add(keys: jax.Array, numbers: jax.Array) -> jax.Array:
-        known = (keys >= sums.first) & (keys <= sums.first + sums.count - 1)
-        places = jnp.where(known, keys - jnp.asarray(sums.first, keys.dtype), sums.count).astype(jnp.int32)
-        return jnp.zeros(sums.count, out.dtype).at[places].add(numbers.astype(out.dtype), mode="drop")
+        known = (keys >= sums.first) & (keys <= sums.first + sums.num_sums - 1)
+        places = jnp.where(known, keys - jnp.asarray(sums.first, keys.dtype), sums.num_sums).astype(jnp.int32)
+        return jnp.zeros(sums.num_sums, out.dtype).at[places].add(numbers.astype(out.dtype), mode="drop")
 
     examples = [jax.ShapeDtypeStruct(atom.shape, atom.dtype) for atom in (sums.keys, sums.numbers)]
     program, _ = ir.trace(add, examples, name="sums by key")
