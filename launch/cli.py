@@ -113,7 +113,9 @@ def _call(
         if not gc.isenabled():  # since `launch` was imported
             gc.freeze()  # modules stay until the end, when Python would look through them three times more
             gc.enable()
-        with trust.granted(config.from_flags(Common, values).trust), _workers(chosen):
+        from launch.console import compile_note  # imports Numba, which no help needs
+
+        with trust.granted(config.from_flags(Common, values).trust), _workers(chosen), compile_note.shown():
             main(*chosen)
     except flags.UnrecognizedFlagError as error:
         hint = did_you_mean(error.flagname, values, prefix="--")

@@ -109,7 +109,7 @@ def visit(control, at, top, depth, alpha, beta, me, ply):
         legal(rows[at], mask, work)
         num_moves = num_set(mask, MASK_WORDS)
     else:
-        num_moves = np.int64(successors(rows[at], rows[top:], work))
+        num_moves = int(successors(rows[at], rows[top:], work))
     ordered = depth > 1 and (use_table or control[USE_KILLERS] or control[USE_HISTORY])
     if ordered:
         for child in range(top, top + num_moves):

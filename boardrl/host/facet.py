@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from boardrl import optional
-from boardrl.game import Game, State, acting
+from boardrl.game import CHANCE, Game, State, acting
 from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
 from boardrl.lowering.lower import is_number
@@ -135,6 +135,8 @@ def _functions(game: Game[Any], state: Any) -> dict[str, Function]:
         "returns": Function(game.returns, [row], title=title + "returns"),
         "observe": Function(game.observe, [row, Argument("player", number)], title=title + "observe"),
     }
+    if _is_step_by_paths(game):
+        del functions["step"]
     for name, path in _fast_paths(game).items():
         functions[name] = Function(path, [row, Argument("move", number)], title=title + name)
     if (features := optional.features(game)) is not None:
@@ -176,13 +178,22 @@ def _constants_and_key(game: Game[Any], state: Any) -> str:
         word = "without_negative_zeros(words[i], LOW_ZERO[i], HIGH_ZERO[i])"
     lines.insert(0, "from boardrl.host.masks import next_set\n")
     source = "\n".join(lines) + KEY_SOURCE.format(words=layout.num_words, word=word) + SUCCESSORS_SOURCE
-    return source + "".join(STEP_SOURCE.format(name=name) for name in FAST_PATHS if name not in _fast_paths(game))
+    if _is_step_by_paths(game):  # without chance, `settle` is what calls `step`
+        chance = f"elif who == {CHANCE}:\n        settle(row, move, out, work)\n    " if game.spec.num_outcomes else ""
+        source += STEP_BY_PATHS_SOURCE.format(chance=chance)
+    return source + "".join(PATH_SOURCE.format(name=name) for name in FAST_PATHS if name not in _fast_paths(game))
 
 
 def _fast_paths(game: Game[State]) -> dict[str, Callable[[State, jax.Array], State]]:
     """Those of FAST_PATHS that the game offers."""
     paths = {"act": optional.act(game), "settle": optional.settle(game)}
     return {name: path for name, path in paths.items() if path is not None}
+
+
+def _is_step_by_paths(game: Game[Any]) -> bool:
+    """Whether `step` does nothing but what the game's fast paths do, so that its rules are compiled once only."""
+    paths = _fast_paths(game)
+    return "act" in paths and ("settle" in paths or game.spec.num_outcomes == 0)
 
 
 KEY_SOURCE = '''
@@ -236,8 +247,23 @@ def successors(row, buffer, work):
 '''
 
 
+# For games that offer a fast path for each kind of node that they have.
+STEP_BY_PATHS_SOURCE = '''
+
+@njit(**OPTIONS)
+def step(row, move, out, work):
+    """`act` at decisions, `settle` at chance nodes; a terminal state is copied."""
+    who = actor(row, work)
+    if who >= 0:
+        act(row, move, out, work)
+    {chance}else:
+        for i in range(WORDS):
+            out[i] = row[i]
+'''
+
+
 # For games that offer no fast path for one kind of node.
-STEP_SOURCE = '''
+PATH_SOURCE = '''
 
 @njit(**OPTIONS)
 def {name}(row, move, out, work):

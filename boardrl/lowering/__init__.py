@@ -2,9 +2,20 @@
 
 from boardrl.lowering.ir import LoweringError
 from boardrl.lowering.layout import Layout, Leaf
-from boardrl.lowering.lower import Argument, Function, Lowered, Successors, lower, lower_module
+from boardrl.lowering.lower import LOWERING, Argument, Function, Lowered, Successors, lower, lower_module
 from boardrl.system import numba_start
 
-__all__ = ["Argument", "Function", "Layout", "Leaf", "Lowered", "LoweringError", "Successors", "lower", "lower_module"]
+__all__ = [
+    "LOWERING",
+    "Argument",
+    "Function",
+    "Layout",
+    "Leaf",
+    "Lowered",
+    "LoweringError",
+    "Successors",
+    "lower",
+    "lower_module",
+]
 
 numba_start.install()

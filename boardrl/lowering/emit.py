@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ import numpy as np
 from boardrl.lowering import index
 from boardrl.lowering.index import Index
 
+LARGE_TABLE = 1 << 16  # bytes of a table that is worth a narrower type
 SHORT = {
     "bool": "bool",
     "int8": "i8",
@@ -164,7 +166,9 @@ class Table(Value):
     def _load(self, emit: Emitter, point: Point) -> str:
         place = self.place(emit, point)
         if place is None:
-            text = f"{emit.table(self.array, self.table_hint)}[{point.flat()}]"
+            text = f"{emit.table(self.stored, self.table_hint)}[{point.flat()}]"
+            if self.stored.dtype != self.dtype:
+                return f"{SHORT[str(self.dtype)]}({text})"
             return f"({text} != 0)" if self.dtype == np.bool_ else text
         if not place.terms and self.dtype.kind not in "iu":
             assert self.line is not None or point.flat().terms == ()
@@ -174,6 +178,18 @@ class Table(Value):
         if not place.terms:
             return literal(place.constant, self.dtype)
         return f"{SHORT[str(self.dtype)]}({place})"
+
+    @functools.cached_property
+    def stored(self) -> np.ndarray:
+        """The numbers as they are kept in the module: large tables in the narrowest type of integers that holds them.
+
+        Numba does not cache functions that read an array of more than a million bytes on disk.
+        """
+        if self.array.dtype.kind not in "iu" or self.array.nbytes < LARGE_TABLE:
+            return self.array
+        least, most = int(self.array.min()), int(self.array.max())
+        narrow = np.min_scalar_type(most if least >= 0 else min(least, -most - 1))
+        return self.array.astype(narrow) if narrow.itemsize < self.array.itemsize else self.array
 
     def place(self, emit: Emitter, point: Point) -> Index | None:
         """The element as an index, where it is known without a table."""

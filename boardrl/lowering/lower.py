@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from numba.core import event
 
 from boardrl.lowering import cache, index, intrinsics, ir, primitives, sparse
 from boardrl.lowering.bits import Bits, bits_of, num_words
@@ -21,6 +22,7 @@ from boardrl.lowering.fold import fold
 from boardrl.lowering.layout import WORD, Layout, Leaf
 from boardrl.lowering.passes.lazy import lazily
 from boardrl.lowering.passes.roll import roll
+from boardrl.lowering.passes.segments import scatter_sums
 from boardrl.lowering.writer import Writer
 
 HEADER = '''"""{title}
@@ -39,9 +41,15 @@ from numba import njit
 OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}}
 '''
 
+LOWERING = "boardrl:lowering"  # the kind of Numba's events (numba.core.event) that tell when a module is made
+
 # A search that may need few successors makes them one by one (`LAZY` of boardrl.host.slots) if a step computes at least
-# so many elements, and so many times what all steps from a position share.
-LEAST_ELEMENTS, SHARED_SHARE = 64, 4
+# so many elements, and so many times what all steps from a position share. Where it needs all of them, that computes
+# what they share again and again, half as much more at the most; where one is enough, the others are saved.
+LEAST_ELEMENTS, SHARED_SHARE = 64, 2
+# If it is so many times what they share, nothing is gained by a program of their own, which takes as long to compile as
+# one more `act`.
+NOT_WORTH_SHARING = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,8 +146,16 @@ def lower_module(
       extra: more source, in front of the functions.
       spare: makes the source that replaces a function which cannot be lowered, from its name, itself, its layouts and
         the reason; without it such a function is an error. The module's `REFUSED` has the reasons.
-      successors: adds a function of that name; left out where it cannot be lowered.
+      successors: adds a function of that name; left out where it cannot be lowered, or would hardly be faster than
+        calls of `act`.
     """
+    with event.trigger_event(LOWERING, data=name):
+        return _lower_module(name, functions, extra, spare, successors)
+
+
+def _lower_module(
+    name: str, functions: Mapping[str, Function], extra: str, spare: Spare | None, successors: Successors | None
+) -> tuple[types.ModuleType, dict[str, list[Layout]]]:
     blocks: dict[str, ir.Block | ir.LoweringError] = {}
     layouts = {}
     texts = [name, extra, repr(spare is not None)]
@@ -231,6 +247,7 @@ def emit_function(
     writer = Writer(emit, title)
     fold(block)
     sparse.rewrite(block)
+    scatter_sums(block)
     roll(block)
     lazily(block)
     if function.interleaved:
@@ -287,12 +304,16 @@ def emit_successors(
     writer = Writer(emit, successors.title)
     fold(block)
     sparse.rewrite(block)
+    scatter_sums(block)
     roll(block)
     lazily(block)
     writer.check(block)
     num_groups = len(block.outs) - len(layout.leaves)
     ahead, behind = ir.split(block, block.ins[-1], first_outs=num_groups)
-    lazy = num_groups == 1 and num_elements(behind) >= max(LEAST_ELEMENTS, SHARED_SHARE * num_elements(ahead))
+    once, each = num_elements(ahead), num_elements(behind)
+    lazy = num_groups == 1 and each >= max(LEAST_ELEMENTS, SHARED_SHARE * once)
+    if lazy and each >= NOT_WORTH_SHARING * once:
+        return "LAZY = True\n", 0
     used = {a for eqn in ir.walk(block) for a in eqn.ins} | set(block.outs)
     rows = [
         _incoming(emit, "row", leaf, False, var in used) for leaf, var in zip(layout.leaves, block.ins, strict=False)

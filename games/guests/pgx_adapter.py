@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ from jax import Array
 from boardrl.errors import UserError
 from boardrl.game import TERMINAL, Deterministic, Spec, select
 
+Made = TypeVar("Made")
 NEEDS = "needs the package pgx, which is not installed: pip install -e '.[pgx]'"
 # Fields of every state of pgx that do not change in a game, or that can be computed from the others.
 LEFT_OUT = ("observation", "truncated", "_player_order")
@@ -123,12 +125,24 @@ def as_in_pgx() -> Iterator[None]:
         yield
 
 
+def apart(function: Callable[[], Made]) -> Made:
+    """What a function returns on a thread of its own, where no trace is under way.
+
+    Modules of pgx compute tables while they are imported, which must not become part of a trace; under
+    `jax.ensure_compile_time_eval`, which forbids that too, JAX compiles every operation of a jitted function by itself.
+    """
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
 @functools.cache
 def _env(game: Adapter) -> Any:
-    try:
-        # Modules of pgx compute tables while they are imported, which must not become part of a trace.
-        with jax.ensure_compile_time_eval(), as_in_pgx():
+    def make() -> Any:
+        with as_in_pgx():
             return game.make_env()
+
+    try:
+        return apart(make)
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "pgx":
             raise
@@ -138,18 +152,26 @@ def _env(game: Adapter) -> Any:
 @functools.cache
 def _first(game: Adapter) -> tuple[Any, tuple[int, ...]]:
     """The first state, and the shape of an observation."""
-    with jax.ensure_compile_time_eval(), as_in_pgx():
-        full = jax.jit(game.env.init)(jax.random.key(0))
-        state = game.from_pgx(full)
-        state = select(state.current_player == 0, state, game.rotate(state))
-    return jax.tree.map(np.asarray, state), full.observation.shape
+
+    def first() -> tuple[Any, tuple[int, ...]]:
+        with as_in_pgx():
+            full = jax.jit(game.env.init)(jax.random.key(0))
+            state = game.from_pgx(full)
+            state = select(state.current_player == 0, state, game.rotate(state))
+        return jax.tree.map(np.asarray, state), full.observation.shape
+
+    return apart(first)
 
 
 @functools.cache
 def _wide(game: Adapter) -> Any:
     """The types that pgx's functions take, in the structure of a stored state."""
-    with jax.ensure_compile_time_eval(), as_in_pgx():
-        full = jax.eval_shape(game.env.init, jax.random.key(0))
+
+    def shapes() -> Any:
+        with as_in_pgx():
+            return jax.eval_shape(game.env.init, jax.random.key(0))
+
+    full = apart(shapes)
     full = full.replace(**{field: None for field in LEFT_OUT if hasattr(full, field)})
     if hasattr(getattr(full, "_x", None), "legal_action_mask"):
         full = full.replace(_x=full._x._replace(legal_action_mask=None))

@@ -92,7 +92,11 @@ def open_spiel_rate(name: str, depth: int) -> Callable[[], float]:
     search(counted)
 
     def run() -> float:
-        return counted.count[0] / processor_seconds(lambda: search(game.new_initial_state()))
+        nodes, seconds = 0, 0.0
+        while seconds < LEAST_SECONDS:
+            seconds += processor_seconds(lambda: search(game.new_initial_state()))
+            nodes += counted.count[0]
+        return nodes / seconds
 
     return run
 

@@ -88,7 +88,7 @@ def real_positions(count: int, seed: int) -> Iterator[Sides]:
             if int(state.left) != ROLL:
                 found = turns(game, state)
                 end = choose_by_pubeval(state, found) if by_pubeval else list(found)[rng.integers(len(found))]
-                mine, theirs = _sides(np.frombuffer(end, np.int8))
+                mine, theirs = sides_of(np.frombuffer(end, np.int8))
             mine, theirs = theirs, mine
 
 
@@ -97,7 +97,7 @@ def reached(mine: Any, theirs: Any, outcome: int) -> set[Sides]:
     state = rolled(mine, theirs, outcome)
     if int(state.left) == ROLL:
         return {(tuple(mine), tuple(theirs))}
-    return {_sides(np.frombuffer(end, np.int8)) for end in turns(backgammon(), state)}
+    return {sides_of(np.frombuffer(end, np.int8)) for end in turns(backgammon(), state)}
 
 
 def rolled(mine: Any, theirs: Any, outcome: int) -> Any:
@@ -121,7 +121,8 @@ def digest(found: set[Sides]) -> str:
     return f"{len(ids)} {hashlib.sha256(' '.join(ids).encode()).hexdigest()[:16]}"
 
 
-def _sides(checkers: np.ndarray) -> Sides:
+def sides_of(checkers: np.ndarray) -> Sides:
+    """The two sides in the bytes of a position's checkers."""
     first, second = checkers.reshape(2, PLACES).tolist()
     return tuple(first), tuple(second)
 

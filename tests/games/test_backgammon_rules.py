@@ -19,7 +19,7 @@ from games.backgammon import text
 from games.backgammon.board import BAR, CHECKERS, ODDS, OPENING_ODDS, PLACES, POINTS, ROLLS
 from games.backgammon.moves import position, with_one_die
 from games.backgammon.turns import turns
-from launch.dev import check_gnubg
+from launch.dev import check_gnubg, check_open_spiel
 
 GAME = registry.make("backgammon")
 STEP, RETURNS = jax.jit(GAME.step), jax.jit(GAME.returns)
@@ -45,6 +45,21 @@ def test_positions_after_all_rolls_are_gnu_backgammons():
         mine, theirs = text.from_position_id(record["position"])
         ours = [check_gnubg.digest(check_gnubg.reached(mine, theirs, outcome)) for outcome in range(len(ROLLS))]
         assert ours == record["after"], record["position"]
+
+
+def test_positions_after_whole_turns_and_points_are_open_spiels():
+    pytest.importorskip("pyspiel")
+    *_, (counts, _) = found = list(check_open_spiel.compared(250, seed=1))
+    assert counts.turns == 250
+    assert counts.games >= 1
+    assert [difference for _, differences in found for difference in differences] == []
+
+
+def test_a_rule_that_differs_from_open_spiels_is_reported(monkeypatch):
+    pytest.importorskip("pyspiel")
+    monkeypatch.setattr(check_open_spiel, "reached", lambda mine, theirs, outcome: {(mine, theirs)})
+    (_, (difference,)), *_ = check_open_spiel.compared(1, seed=1)
+    assert difference.what.startswith("1 positions by our rules")
 
 
 def test_moves_of_one_die_are_those_of_pgx():

@@ -14,7 +14,7 @@ import pytest
 from jax import Array
 
 from boardrl import host, registry
-from boardrl.game import TERMINAL, Spec, select
+from boardrl.game import TERMINAL, Deterministic, Spec, select
 from boardrl.host import masks
 from boardrl.play import sampling
 
@@ -190,3 +190,59 @@ def test_a_value_net_runs_on_rows() -> None:
         for row, expected in zip(facet.row(states), want, strict=True):
             evaluator.module.evaluate(evaluator.params(params), row, 1, out, work)
             np.testing.assert_allclose(out, expected, rtol=2e-5, atol=2e-6)
+
+
+class Mixed(NamedTuple):
+    numbers: Array  # [128] int32
+    left: Array  # [] int32
+
+
+class Mixer(Deterministic):
+    """A game whose steps cost much and share nothing: `step` and `successors` are made of `act`."""
+
+    spec = Spec("mixer", num_players=2, num_actions=3, num_outcomes=0, obs_shape=(1,), max_steps=4)
+
+    def init(self) -> Mixed:
+        return Mixed(jnp.arange(128, dtype=jnp.int32), jnp.int32(4))
+
+    def actor(self, state: Mixed) -> Array:
+        return jnp.where(state.left > 0, state.left % 2, TERMINAL).astype(jnp.int32)
+
+    def legal(self, state: Mixed) -> Array:
+        return (state.left > 0) & (jnp.arange(3) != state.left % 3)
+
+    def act(self, state: Mixed, move: Array) -> Mixed:
+        mixed = jnp.cumsum(state.numbers * (move + 2))
+        return Mixed(mixed ^ mixed[::-1], state.left - 1)
+
+    def step(self, state: Mixed, move: Array) -> Mixed:
+        return select(state.left > 0, self.act(state, move), state)
+
+    def returns(self, state: Mixed) -> Array:
+        return jnp.zeros(2, jnp.float32)
+
+    def observe(self, state: Mixed, player: Array) -> Array:
+        return state.left[None].astype(jnp.float32) / 4
+
+
+MIXER = Mixer()
+
+
+def test_rules_of_steps_that_share_nothing_are_compiled_once() -> None:
+    facet = host.of(MIXER)
+    assert facet.module.LAZY
+    assert facet.module.__file__ is not None
+    source = pathlib.Path(facet.module.__file__).read_text()
+    assert source.count("# cumsum") == 1  # in `act` alone
+    row, work, rows, after = facet.row(MIXER.init()), facet.work(), facet.rows(3), facet.rows()
+    for _ in range(MIXER.spec.max_steps):
+        state, actions = facet.state(row), facet.actions(row)
+        assert facet.successors(row, rows, work) == len(actions) == 2
+        for action, successor in zip(actions.tolist(), rows, strict=False):
+            np.testing.assert_array_equal(successor, facet.row(MIXER.step(state, jnp.int32(action))))
+            facet.step(row, action, after, work)
+            np.testing.assert_array_equal(after, successor)
+        row = rows[1].copy()
+    assert facet.actor(row, work) == TERMINAL
+    facet.step(row, 1, after, work)
+    np.testing.assert_array_equal(after, row)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+import sys
 from typing import Any
 
 import jax
@@ -14,6 +16,8 @@ from hypothesis.extra import numpy as hnp
 from jax import lax
 from jax.lax import GatherScatterMode
 from lowering_agreement import agree
+
+from boardrl.lowering import lower
 
 small = st.integers(-128, 127)
 SETTINGS = settings(max_examples=40, deadline=None)
@@ -327,3 +331,18 @@ def test_convolutions() -> None:
     for _ in range(3):
         x, k = rng.normal(size=(1, 5, 6, 4)).astype(np.float32), rng.normal(size=(3, 3, 4, 6)).astype(np.float32)
         agree("convolutions", convolutions, x, k, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("low", "high", "kept"), [(-1, 126, "int8"), (0, 200, "uint8"), (-300, 200, "int16")])
+def test_large_tables_are_kept_in_narrow_types(low: int, high: int, kept: str) -> None:
+    table = np.random.default_rng(5).integers(low, high, (40, 1000), endpoint=True).astype(np.int32)
+    table[0, :2] = low, high
+
+    def look_up(row: jax.Array, column: jax.Array) -> jax.Array:
+        return jnp.asarray(table)[row, column] * 1000  # past the narrow type
+
+    lowered = lower(look_up, np.int32(0), np.int32(0))
+    source = pathlib.Path(sys.modules[lowered.function.py_func.__module__].__file__ or "").read_text()
+    assert f'"), np.{kept})' in source
+    for row, column in ((0, 0), (0, 1), (7, 999), (39, 3)):
+        assert lowered(np.int32(row), np.int32(column)) == table[row, column] * 1000

@@ -13,6 +13,7 @@ from boardrl.lowering import ir, lower, primitives
 from boardrl.lowering.fold import fold
 from boardrl.lowering.passes.lazy import lazily
 from boardrl.lowering.passes.roll import roll
+from boardrl.lowering.passes.segments import scatter_sums
 
 MOVES = 40
 FROM = jnp.asarray(np.random.default_rng(0).integers(0, 16, MOVES))
@@ -98,3 +99,54 @@ def test_elementwise_programs_stay_as_they_are() -> None:
         return jax.vmap(lambda place: (board[place] > 0) & (board[place] < 5))(FROM)
 
     assert not [eqn for eqn in ir.walk(program(plain)) if eqn.name in ("scan", "cond")]
+
+
+CELLS = 40
+
+
+def chains(keys: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """For each key from 3 on the sum of its cells' numbers and of their squares, as rules of go are written."""
+    numbers = jnp.arange(CELLS, dtype=jnp.int32) * 5 - 90 + keys
+
+    def one(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jnp.where(keys == x + 3, numbers, 0).sum(), jnp.where(x + 3 == keys, numbers**2, 0).sum()
+
+    return jax.vmap(one)(jnp.arange(CELLS, dtype=jnp.int32))
+
+
+def behind(keys: jax.Array) -> jax.Array:
+    """Sums by key along the other axis."""
+    return jnp.where(keys[:, None] == jnp.arange(CELLS)[None], (keys * 7)[:, None], 0).sum(0)
+
+
+@pytest.mark.parametrize(("function", "count"), [(chains, 2), (behind, 1)])
+def test_sums_by_key_are_scattered(function: Any, count: int) -> None:
+    primitives.load()
+    block, _ = ir.trace(function, [jax.ShapeDtypeStruct((CELLS,), jnp.int32)], name="sums")
+    fold(block)
+    scatter_sums(block)
+    assert [eqn.name for eqn in block.equations].count("scatter-add") == count
+    assert max(np.prod(out.shape) for eqn in block.equations for out in eqn.outs) <= CELLS
+    rng = np.random.default_rng(3)
+    for low, high in ((0, CELLS), (-5, 2 * CELLS), (-(2**31), 2**31)):  # keys that no sum is for, too
+        keys = rng.integers(low, high, CELLS).astype(np.int32)
+        want = jax.tree.leaves(function(jnp.asarray(keys)))
+        for got, expected in zip(jax.tree.leaves(lower(function, keys)(keys)), want, strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda keys: jnp.where(keys[None] == jnp.arange(CELLS)[:, None] * 2, keys[None], 0).sum(1),  # gaps in the keys
+        lambda keys: jnp.where(keys[None] == jnp.arange(CELLS)[:, None], keys[None], 1).sum(1),  # not 0 elsewhere
+        lambda keys: jnp.where(keys[None] == jnp.arange(CELLS)[:, None], keys.astype(jnp.float32)[None], 0).sum(1),
+        lambda keys: jnp.where(keys[None] == jnp.arange(CELLS)[:, None], keys[:, None], 0).sum(1),  # another number
+    ],
+)
+def test_other_sums_stay_as_they_are(function: Any) -> None:
+    block, _ = ir.trace(function, [jax.ShapeDtypeStruct((CELLS,), jnp.int32)], name="sums")
+    fold(block)
+    before = block.text()
+    scatter_sums(block)
+    assert block.text() == before
