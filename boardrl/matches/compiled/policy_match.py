@@ -24,7 +24,7 @@ from boardrl.matches.luck import Control
 from boardrl.matches.records import Record, Result
 from boardrl.play import lineup, lineup_slots
 from boardrl.play.lineup import ByValue
-from boardrl.play.policy import Policy, distinct
+from boardrl.play.policy import Greedy, Policy, distinct
 from boardrl.system import machine
 
 LEAST_GAMES = 200  # of a match that is worth the time to compile
@@ -92,7 +92,7 @@ def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_g
     different, number_of = distinct(policies)
     deciders: tuple[lineup.Decider, ...] = tuple(map(lineup.decider, different))
     params: tuple[Any, ...] = tuple(policy.params for policy in different)
-    number = _number_of(control, deciders, params)
+    number = _number_of(game, control, deciders, params)
     if number == len(deciders):
         deciders, params = (*deciders, ByValue(control.value)), (*params, control.params)
     try:
@@ -103,10 +103,10 @@ def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_g
     return PolicyMatch(module, players.params(params), number, number_of)
 
 
-def _number_of(control: Control, deciders: Sequence[lineup.Decider], params: Sequence[Any]) -> int:
+def _number_of(game: Game[Any], control: Control, deciders: Sequence[lineup.Decider], params: Sequence[Any]) -> int:
     """The number of a player who decides by the control's values; else the next number."""
-    wanted = Policy(control.value, control.params)
+    wanted = Policy(Greedy(game, control.value), control.params)
     for number, (decider, known) in enumerate(zip(deciders, params, strict=True)):
-        if isinstance(decider, ByValue) and len(distinct((wanted, Policy(decider.value, known)))[0]) == 1:
+        if isinstance(decider, ByValue) and len(distinct((wanted, Policy(Greedy(game, decider.value), known)))[0]) == 1:
             return number
     return len(deciders)
