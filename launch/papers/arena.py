@@ -2,10 +2,10 @@
 
 Two nets of different length of training play against each other (each has two seats) and each against three random
 players. Luck is told by a third net, which `--algo=control_variate` has fitted to other games of the two. From the
-spread of the results follows the number of games after which the 95 % interval of a difference of one point of a hundred
-does not hold 0: n = (1.96 s / 1 point)² games, where s is the spread of one game's result (of a group of games with the
-same dice, times its games). Plain, with duplicate dice, without luck, and both. Coverage: how often the 95 % intervals
-of repeated matches hold the mean of all of them.
+spread of the results follows the number of games after which the 95 % interval of a difference of one point in a
+hundred does not hold 0: n = (1.96 s / 1 point)² games, where s is the spread of one game's result (of a group of games
+with the same dice, times its games). Plain, with duplicate dice, without luck, and both. Coverage: how often the 95 %
+intervals of repeated matches hold the mean of all of them.
 """
 
 from __future__ import annotations
