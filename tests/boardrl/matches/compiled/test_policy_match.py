@@ -110,6 +110,25 @@ def test_values_after_outcomes_are_those_of_jax(control: Control):
     assert others > 3  # a player chooses otherwise than the control would
 
 
+def test_a_drawn_choice_is_luck_too():
+    """After each outcome the values are the mean over random play's choices; what it drew is known apart."""
+    policies = [PLAYERS[0].policy, players.make("random", GAME).policy]
+    match, facet = policy_match.find(GAME, policies, CONTROL, num_games=1), host.of(GAME)
+    assert match is not None
+    memory, rolls = match.module.new_memory(), match.module.new_rolls()
+    values, drawn_values, found = rolls[3], rolls[4], rolls[6]
+    seated, streams = np.array([1, 1], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
+    look, apart = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params)), 0
+    for row in positions(True, 10):
+        values[:], drawn_values[:], found[:] = 0, 0, -1
+        match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
+        state = jax.tree.map(jnp.asarray, facet.state(row))
+        want = look(state, jnp.int32(1), choices=of_players(policies, seated, state))
+        np.testing.assert_allclose(values, want.values, atol=2e-6)
+        apart += not np.allclose(values, drawn_values, atol=1e-3)
+    assert apart > 3
+
+
 def test_choices_are_the_best_afterstates():
     match, facet = compiled(), host.of(GAME)
     best_value = jax.jit(functools.partial(state_value, GAME, NET, CONTROL.params))
