@@ -118,6 +118,16 @@ def make(
 @functools.cache
 def _make(net: nets.ValueNet, players: Lineup, whole_turns: bool) -> Windows:
     game = net.game
+    shown, layout = lower_inputs(net)
+    facet = host.of(game)
+    slots = {lineup_slots.__name__: players.module, "algorithms.self_play.window_slots": shown}
+    kernel = turn_window_kernel if whole_turns else window_kernel
+    return Windows(host.specialise(kernel, facet, slots=slots), facet, players, layout)
+
+
+def lower_inputs(net: nets.ValueNet) -> tuple[Any, Layout]:
+    """What fills `window_slots`: what a net is shown, compiled, and how that is stored."""
+    game = net.game
     state = jax.tree.map(jnp.asarray, game.init())
     arguments = [Argument("row", state), Argument("player", jnp.int32(0))]
     title = f"of the net of {game.spec.name}"
@@ -128,10 +138,7 @@ def _make(net: nets.ValueNet, players: Lineup, whole_turns: bool) -> Windows:
     layout = Layout(jax.eval_shape(net.inputs, state, jnp.int32(0)), "out")
     extra = f"SHOW_WORDS = WORK_WORDS\nINPUT_WORDS = {layout.num_words}\n"
     shown, _ = lower_module(f"{game.spec.name}_inputs", functions, extra=extra)
-    facet = host.of(game)
-    slots = {lineup_slots.__name__: players.module, "algorithms.self_play.window_slots": shown}
-    kernel = turn_window_kernel if whole_turns else window_kernel
-    return Windows(host.specialise(kernel, facet, slots=slots), facet, players, layout)
+    return shown, layout
 
 
 def plan_of(seed: int, *, num_turns: int, epsilon: float, opening: int, thin: int, every_slot: bool) -> Plan:

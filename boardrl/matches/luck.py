@@ -8,6 +8,10 @@ and the adjusted result is the result − Σ luck over the game's chance nodes. 
 so that the adjusted result has the mean of the plain one; the better v is, the smaller its variance (White and Bowling
 2009, "Learning a value analysis tool for agent evaluation"; the chance nodes of AIVAT: Burch et al. 2018). With the
 exact values of perfect players only their decisions, and not the dice, make results of perfect players differ.
+
+A decision after an outcome is worth its best afterstate, or the mean over what the player who decides would do, where
+that is known (`boardrl.matches.compiled`); then what the player drew is luck too. All that is left of the adjusted
+result is v(start) and, for each roll, Σ_c p_c v(s_c) − v(s), which is 0 for the exact values of the very players.
 """
 
 from __future__ import annotations
@@ -110,7 +114,14 @@ class AfterOutcomes(NamedTuple):
 
 
 def after_outcomes(
-    game: Game[Any], value: Value, params: Any, state: Any, viewer: Array, *, at_decisions: bool = False
+    game: Game[Any],
+    value: Value,
+    params: Any,
+    state: Any,
+    viewer: Array,
+    *,
+    at_decisions: bool = False,
+    choices: Array | None = None,
 ) -> AfterOutcomes:
     """The value of a chance node's successors: of a decision, its best afterstate's; of an end, its returns.
 
@@ -120,6 +131,8 @@ def after_outcomes(
     Args:
       viewer: [] who sees a successor where no roll lets anybody move.
       at_decisions: whether `value` is right at decisions too, and is asked there.
+      choices: [C, A] probabilities of what the player who then decides does after each outcome, over which the mean is
+        taken; without them the action that is best by `value` counts.
     """
     outcomes = jnp.arange(game.spec.num_outcomes, dtype=jnp.int32)
     actions = jnp.arange(1 if at_decisions else game.spec.num_actions, dtype=jnp.int32)
@@ -141,14 +154,17 @@ def after_outcomes(
     values = look(params, jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), after), player)
     values = values.reshape(len(outcomes), len(actions), -1)  # [C, A, P]
 
-    def best(values: Array, legal: Array, decides: Array, actor: Array) -> Array:
-        """[P] values of the action that the actor likes best."""
+    def best(values: Array, legal: Array, decides: Array, actor: Array, choice: Array | None) -> Array:
+        """[P] values of the action that the actor likes best, or chooses."""
         mine = jnp.where(one_hot(actor, values.shape[1])[None], values, 0.0).sum(1)
-        chosen = one_hot(jnp.where(decides, jnp.argmax(jnp.where(legal, mine, -jnp.inf)), 0), values.shape[0])
-        return jnp.where(jnp.expand_dims(chosen, 1), values, 0.0).sum(0)
+        action = jnp.where(decides, jnp.argmax(jnp.where(legal, mine, -jnp.inf)), 0)
+        weights = one_hot(action, values.shape[0]).astype(values.dtype)
+        if choice is not None:
+            weights = jnp.where(decides, choice, weights)
+        return jnp.where(jnp.expand_dims(weights > 0, 1), jnp.expand_dims(weights, 1) * values, 0.0).sum(0)
 
     legal = jax.vmap(game.legal)(rolled)[:, : len(actions)]
-    found = jax.vmap(best)(values, legal, decides, jnp.maximum(actor, 0))
+    found = jax.vmap(best)(values, legal, decides, jnp.maximum(actor, 0), choices)
     return AfterOutcomes(jnp.where(jnp.expand_dims(game.chance(state) > 0, 1), found, 0.0), viewer)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import flax.linen as nn
 import jax
@@ -17,9 +17,11 @@ from boardrl import optional, registry
 from boardrl.game import Game
 from boardrl.matches import arena, luck
 from boardrl.matches import duplicate as duplicates
+from boardrl.matches.luck import Control
 from boardrl.play import rollout
 from boardrl.play.players import Player, make_lineup
 from boardrl.play.policy import Policy
+from boardrl.values import nets
 from launch.bench.row import Row, missing
 
 TURNS = 32  # of one call, as in a match
@@ -28,6 +30,7 @@ UPDATES = 300  # of learning before the nets play, so that games go as games of 
 MATCH_GAMES = 20_000  # of one measurement of a match against OpenSpiel's
 THEIR_GAMES = 300
 NET_GAMES = 2048  # of one measurement of a match of nets
+FITTED = (192, 32)  # units of a net that is fitted to the players
 HIDDEN = 64  # units of the nets that pgx's match is played by, as many as ours have
 
 
@@ -36,7 +39,8 @@ def rows(batch: int) -> Sequence[Row]:
     adjusted, shared = turns_rate("ludo", batch, control=True), turns_rate("ludo", batch, duplicate=True)
     both = turns_rate("ludo", batch, control=True, duplicate=True)
     return [
-        Row("ludo, match of two nets, luck taken out", "games/s", net_games(control=True), "plain", net_games()),
+        Row("ludo, match of two nets, luck taken out", "games/s", net_games(control="own"), "plain", net_games()),
+        Row("ludo, match of two nets, by a fitted net", "games/s", net_games(control="fitted"), "plain", net_games()),
         Row("ludo, two nets, luck taken out in JAX", "turns/s", adjusted, "plain", plain),
         Row("ludo, two nets, duplicate dice", "turns/s", shared, "plain", plain),
         Row("ludo, two nets, both", "turns/s", both, "plain", plain),
@@ -97,14 +101,23 @@ def turns_rate(name: str, batch: int, *, control: bool = False, duplicate: bool 
     return run
 
 
-def net_games(*, control: bool = False) -> Callable[[], float]:
-    """Games per second of a whole match of two nets, each with two seats, as `arena.play` plays it."""
+def net_games(*, control: Literal["", "own", "fitted"] = "") -> Callable[[], float]:
+    """Games per second of a whole match of two nets, each with two seats, as `arena.play` plays it.
+
+    Args:
+      control: none; the values of one of the nets; those of a net of the size that `--paper=arena` fits.
+    """
     game = registry.make("ludo")
     if "ludo" not in _nets:
         _nets["ludo"] = two_nets(game)
     players = [Player(f"net {number}", policy) for number, policy in enumerate(_nets["ludo"])]
     seats = np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
-    options: dict[str, Any] = {"control": luck.of_player(players[0]) if control else None}
+    options: dict[str, Any] = {}
+    if control == "own":
+        options["control"] = luck.of_player(players[0])
+    elif control == "fitted":
+        net = nets.ValueNet(game, nets.MLP(FITTED, game.spec.num_players))
+        options["control"] = Control("fitted", net, net.init(jax.random.key(0)))
 
     def run() -> float:
         began = time.perf_counter()

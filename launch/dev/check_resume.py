@@ -50,6 +50,10 @@ RUNS: dict[str, dict[str, Any]] = {
         "game": "pig:players=3,target=10", "games": 700, "lanes": 8, "window": 4, "hidden": 8, "evaluate_every": 200,
         "opponents": "random",
     },
+    "control_variate": {
+        "game": "pig:target=10", "games": 700, "batch": 7, "minibatch": 16, "hidden": 8, "evaluate_every": 200,
+        "opponents": "random",
+    },
     "dqn": {
         "game": "tic_tac_toe", "games": 350, "lanes": 4, "window": 6, "hidden": 8, "capacity": 200, "warm_up": 40,
         "batch": 16, "learning_steps": 2, "copy_every": 5, "steps": 2, "evaluate_every": 100,

@@ -1,7 +1,8 @@
 """Matches without luck between policies, played in compiled code.
 
-A roll costs its legal afterstates, where a batch on the device values all actions of all outcomes. Players are nets,
-scripted players and whatever else `boardrl.play.lineup` compiles; the control is a value function.
+A roll costs the legal afterstates of its outcomes, which the players look at to choose one of them, and the control's
+value of those chosen. Players are nets, scripted players and whatever else `boardrl.play.lineup` compiles; the control
+is a value function.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from boardrl.matches.luck import Control
 from boardrl.matches.records import Record, Result
 from boardrl.play import lineup, lineup_slots
 from boardrl.play.lineup import ByValue
-from boardrl.play.policy import Policy, distinct
+from boardrl.play.policy import Greedy, Policy, distinct
 from boardrl.system import machine
 
 LEAST_GAMES = 200  # of a match that is worth the time to compile
@@ -35,7 +36,8 @@ class PolicyMatch:
     """The compiled kernel of a match, and the parameters of its players and of its control."""
 
     module: types.ModuleType
-    params: np.ndarray  # [W] uint64, the control's last
+    params: np.ndarray  # [W] uint64, of the lineup
+    control: int  # its number in the lineup
     number_of: np.ndarray  # [M] of each player in the lineup: players who are alike have the same number
 
     def play(
@@ -64,7 +66,7 @@ class PolicyMatch:
 
         def block(games: np.ndarray) -> np.ndarray:
             self.module.play(
-                games, np.uint64(seed), group_of, opening, seating, self.params,
+                games, np.uint64(seed), group_of, opening, seating, self.control, self.params,
                 results, luck, cut, drawn, courses,
             )  # fmt: skip
             return games
@@ -88,11 +90,23 @@ def find(game: Game[Any], policies: Sequence[Policy], control: Control, *, num_g
     if num_games < LEAST_GAMES or control.at_decisions or control.turns:
         return None
     different, number_of = distinct(policies)
-    deciders = (*map(lineup.decider, different), ByValue(control.value))
-    params = (*(policy.params for policy in different), control.params)
+    deciders: tuple[lineup.Decider, ...] = tuple(map(lineup.decider, different))
+    params: tuple[Any, ...] = tuple(policy.params for policy in different)
+    number = _number_of(game, control, deciders, params)
+    if number == len(deciders):
+        deciders, params = (*deciders, ByValue(control.value)), (*params, control.params)
     try:
         players = lineup.lower(game, deciders, params)
     except LoweringError:
         return None
     module = host.specialise(policy_match_kernel, host.of(game), slots={lineup_slots.__name__: players.module})
-    return PolicyMatch(module, players.params(params), number_of)
+    return PolicyMatch(module, players.params(params), number, number_of)
+
+
+def _number_of(game: Game[Any], control: Control, deciders: Sequence[lineup.Decider], params: Sequence[Any]) -> int:
+    """The number of a player who decides by the control's values; else the next number."""
+    wanted = Policy(Greedy(game, control.value), control.params)
+    for number, (decider, known) in enumerate(zip(deciders, params, strict=True)):
+        if isinstance(decider, ByValue) and len(distinct((wanted, Policy(Greedy(game, decider.value), known)))[0]) == 1:
+            return number
+    return len(deciders)
