@@ -16,8 +16,9 @@ from algorithms.genomes import match_kernel
 from algorithms.learning import seats
 from boardrl import host
 from boardrl.game import Game, acting, settling
+from boardrl.lowering.functions import Argument, Function
 from boardrl.lowering.ir import LoweringError
-from boardrl.lowering.lower import Argument, Function, lower_module
+from boardrl.lowering.lower import lower_module
 from boardrl.matches import arena
 from boardrl.play.players import Player
 from boardrl.play.policy import Policy

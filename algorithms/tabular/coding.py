@@ -25,8 +25,9 @@ from boardrl import host, optional, registry
 from boardrl.errors import UserError
 from boardrl.game import Game, acting, settling
 from boardrl.host import masks
+from boardrl.lowering.functions import Argument, Function
 from boardrl.lowering.ir import LoweringError
-from boardrl.lowering.lower import Argument, Function, lower_module
+from boardrl.lowering.lower import lower_module
 from boardrl.play import players, rollout
 from boardrl.play.policy import Policy
 from boardrl.system import machine

@@ -26,7 +26,7 @@ from boardrl import optional
 from boardrl.game import CHANCE, Game, State, acting
 from boardrl.host import masks
 from boardrl.lowering import Argument, Function, Layout, Successors, lower_module
-from boardrl.lowering.lower import is_number
+from boardrl.lowering.functions import is_number
 from boardrl.values import linear, sparse_observation
 
 

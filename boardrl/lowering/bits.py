@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl.lowering.emit import Buffer, Emitter, Gap, Point, Table, Value, bare, first
+from boardrl.lowering.emit import Emitter, Gap
 from boardrl.lowering.index import Index, size_of
+from boardrl.lowering.values import Buffer, Point, Table, Value, bare, first
 
 BITS = 64  # of a word
 MOST_WORDS = 64  # of an array that is held in local variables

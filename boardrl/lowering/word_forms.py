@@ -8,8 +8,8 @@ from boardrl.lowering.bits import (
     Bits,
     Words,
 )
-from boardrl.lowering.emit import Value
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.values import Value
 from boardrl.lowering.writer import RULES, Writer
 
 MOST_LOOKED_UP = 4096  # rows of a table of words

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl.lowering import fuse
 from boardrl.lowering.bits import Bits, bits_of
-from boardrl.lowering.emit import Buffer, Emitter, Table, Value, first, kind, scalar, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.ir import Atom, Block, Const, Equation, LoweringError, Var, unknown
+from boardrl.lowering.passes import fuse
+from boardrl.lowering.values import Buffer, Table, Value, first, kind, scalar, typed
 
 Rule = Callable[..., list[Value]]  # (writer, equation, *operands) -> one value for each result
 RULES: dict[str, Rule] = {}  # by primitive; filled by the modules in `primitives`

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from jax.lax import GatherDimensionNumbers, ScatterDimensionNumbers
 
-from boardrl.lowering import fuse
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.passes import fuse
 
 
 class Unbatched(NamedTuple):

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from boardrl.lowering import ir
-from boardrl.lowering.fold import fold
 from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Atom, Block, Const, Equation, Var
+from boardrl.lowering.passes.fold import fold
 
 FEWEST = 1024  # elements of keys times sums; fewer are compared faster than they are scattered
 

@@ -21,10 +21,11 @@ from boardrl.lowering.bits import (
     moved,
     num_words,
 )
-from boardrl.lowering.emit import Emitter, Table, Value, bare, first
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.bits_compare import compare
+from boardrl.lowering.values import Table, Value, bare, first
 from boardrl.lowering.word_forms import computed, in_words, readers
 from boardrl.lowering.writer import RULES, Writer, word_rule
 

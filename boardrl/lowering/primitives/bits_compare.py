@@ -20,10 +20,10 @@ from boardrl.lowering.bits import (
     num_words,
     packed,
 )
-from boardrl.lowering.emit import SHORT, Buffer, Table, Value, bare, first, typed
 from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import spread
+from boardrl.lowering.values import SHORT, Buffer, Table, Value, bare, first, typed
 from boardrl.lowering.word_forms import LEAST_COMPARED, MOST_LOOKED_UP, computed, readers
 from boardrl.lowering.writer import Writer
 

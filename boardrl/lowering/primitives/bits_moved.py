@@ -22,9 +22,9 @@ from boardrl.lowering.bits import (
     num_words,
     packed,
 )
-from boardrl.lowering.emit import Buffer, Point, Table, Value, bare, first, typed
 from boardrl.lowering.index import Index, size_of
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.values import Buffer, Point, Table, Value, bare, first, typed
 from boardrl.lowering.word_forms import EVEN, FEW_OPERANDS, MOST_LOOKED_UP, computed, in_words, readers
 from boardrl.lowering.writer import RULES, Writer, word_rule
 

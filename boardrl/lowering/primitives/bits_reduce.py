@@ -19,9 +19,10 @@ from boardrl.lowering.bits import (
     num_words,
     packed,
 )
-from boardrl.lowering.emit import SHORT, Buffer, Emitter, Point, Value, bare
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.values import SHORT, Buffer, Point, Value, bare
 from boardrl.lowering.word_forms import computed, in_words, readers
 from boardrl.lowering.writer import RULES, Writer, word_rule
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from boardrl.lowering.bits import Bits, bits_of, fits, full
-from boardrl.lowering.emit import ORIGIN, Buffer, Emitter, Point, Table, Value, bare, first, scalar, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index, size_of
 from boardrl.lowering.ir import Block, Equation
 from boardrl.lowering.passes.lazy import cost
+from boardrl.lowering.values import ORIGIN, Buffer, Point, Table, Value, bare, first, scalar, typed
 from boardrl.lowering.writer import Writer, rule
 
 REPEAT = 64  # simple operations of a loop's body from which on repeated entries are looked for

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardrl.lowering import fuse
-from boardrl.lowering.emit import SHORT, Emitter, Point, Table, Value, bare, first, literal, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.passes import fuse
+from boardrl.lowering.values import SHORT, Point, Table, Value, bare, first, literal, typed
 from boardrl.lowering.writer import RULES, Writer, rule
 
 # An operation gets the equation and its operands' expressions and gives the result's.

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from boardrl.lowering import index
-from boardrl.lowering.emit import ORIGIN, Emitter, Point, Table, Value, bare, literal
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import narrow
 from boardrl.lowering.primitives.reduce import larger, smaller
+from boardrl.lowering.values import ORIGIN, Point, Table, Value, bare, literal
 from boardrl.lowering.writer import Writer, rule
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from boardrl.lowering.emit import Buffer, Emitter, Point, Value, bare, literal, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index, counter, size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import convert, narrow
 from boardrl.lowering.primitives.reduce import FOLDS
+from boardrl.lowering.values import Buffer, Point, Value, bare, literal, typed
 from boardrl.lowering.vectors import COLUMNS
 from boardrl.lowering.writer import Writer, rule
 

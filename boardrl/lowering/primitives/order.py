@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardrl.lowering.emit import SHORT, Emitter, Point, Value, bare, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Counter, Index
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.reduce import FOLDS
+from boardrl.lowering.values import SHORT, Point, Value, bare, typed
 from boardrl.lowering.writer import Writer, rule
 
 INT = np.dtype(np.int32)

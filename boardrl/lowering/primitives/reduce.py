@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardrl.lowering.emit import SHORT, Emitter, Point, Value, bare, literal, typed, unrolled
+from boardrl.lowering.emit import Emitter, unrolled
 from boardrl.lowering.index import Index, size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import narrow
+from boardrl.lowering.values import SHORT, Point, Value, bare, literal, typed
 from boardrl.lowering.writer import Writer, rule
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from boardrl.lowering import index
-from boardrl.lowering.emit import ORIGIN, SHORT, Emitter, Point, Value, first, scalar, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index
 from boardrl.lowering.ir import Equation
+from boardrl.lowering.values import ORIGIN, SHORT, Point, Value, first, scalar, typed
 from boardrl.lowering.writer import Writer, rule
 
 Dims = tuple[Index, ...]

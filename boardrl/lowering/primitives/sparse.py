@@ -8,13 +8,14 @@ import numpy as np
 
 from boardrl.lowering.bits import BITS, bits_of, full, packed
 from boardrl.lowering.bits import literal as word_literal
-from boardrl.lowering.emit import Buffer, Emitter, Point, Value, bare, first, literal, typed
+from boardrl.lowering.emit import Emitter
 from boardrl.lowering.index import Index, flatten, unflatten
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import convert
 from boardrl.lowering.primitives.indexing import whole
 from boardrl.lowering.primitives.linear import column_blocks
 from boardrl.lowering.sparse import NAME, Term
+from boardrl.lowering.values import Buffer, Point, Value, bare, first, literal, typed
 from boardrl.lowering.writer import Writer, rule
 
 WRITTEN_OUT = 24  # entries that are listed without a loop

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boardrl.lowering import ir, lower, primitives
-from boardrl.lowering.fold import fold
+from boardrl.lowering.passes.fold import fold
 from boardrl.lowering.passes.lazy import lazily
 from boardrl.lowering.passes.roll import roll
 from boardrl.lowering.passes.segments import scatter_sums

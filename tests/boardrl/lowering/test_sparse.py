@@ -12,7 +12,7 @@ import pytest
 
 from boardrl.game import one_hot
 from boardrl.lowering import ir, lower, sparse
-from boardrl.lowering.fold import fold
+from boardrl.lowering.passes.fold import fold
 
 
 class Seen(NamedTuple):
