@@ -148,18 +148,20 @@ def _decide(
 ) -> rollout.Decided:
     """One decision if one is due, with the slot that it fills as notes."""
     game = net.game
-    who = seats.sitting(game, seat_of, jnp.maximum(game.actor(state), 0))
+    seat = jnp.maximum(game.actor(state), 0)
+    who = seats.sitting(game, seat_of, seat)
     choice = choose(state, opens, uniform[:2])
     explores = choice.explores & (who == seats.LEARNER)
     action = jnp.where(explores, choice.random, choice.best)
     action = seats.seated_action(game, opponents, state, who, action, uniform[1])
     # A barrier, as XLA would otherwise compute the state anew for each of the many things that are read off it.
     state = jax.lax.optimization_barrier(select(due, acting(game)(state, action), state))
-    # Seen from a seat drawn anew each time, so that the net is right from every seat, not the mover's alone.
+    # Shown to the learner from a seat drawn anew each time, so that the net is right from every seat. Its value, from
+    # which earlier positions learn, is the one that the mover saw: where a net chose the move, it is known already.
     viewer = net.viewer(state, (uniform[2] * game.spec.num_players).astype(jnp.int32))
     trail = Trail(
         decided=due,
-        value=afterstate_value(game, nets.Scaled(net), params, state, viewer),
+        value=afterstate_value(game, nets.Scaled(net), params, state, seat),
         explored=due & explores & (action != choice.best),
         best=choice.value,
         ended=jnp.array(False),  # filled in at the end of the turn

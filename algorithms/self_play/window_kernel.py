@@ -130,11 +130,11 @@ def end_turn(slot, lane, seat, known, place, thin, params, lanes, pending, windo
     if seat >= 0:
         viewer = np.int32(viewer_of(row, viewers[slot, lane], show_work))
         decided[slot, lane], viewers[slot, lane] = True, viewer
-        if known and viewer == seat:
+        if known:
             for player in range(NUM_PLAYERS):
                 values[slot, lane, player] = best_values[player]
         else:
-            value_after(LEARNER, params, row, viewer, values[slot, lane], memory)
+            value_after(LEARNER, params, row, seat, values[slot, lane], memory)
         if slot >= place and (slot - place) % thin == 0 and (slot - place) // thin < len(inputs):
             show(row, viewer, inputs[(slot - place) // thin, lane], show_work)
         copy(row, last_row)

@@ -45,7 +45,7 @@ from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WO
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
 # took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
-OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False}
+OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False, "forceinline": True}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 

@@ -32,24 +32,31 @@ def rows(batch: int) -> Sequence[Row]:
 def by_td_lambda() -> Sequence[Row]:
     """TD(λ) with each game's default settings: rolls or decisions per second, learning included."""
     ludopy = simulate_suite.ludopy_rolls()
+    jumper = "jumper:size=6"
+    in_jax = training_rate(jumper, "decisions", play="jax")
     return [
         Row("ludo, td_lambda", "rolls/s", training_rate("ludo", "rolls"), "ludopy, random play", ludopy),
-        Row("jumper 6x6, td_lambda", "actions/s", training_rate("jumper:size=6", "decisions")),
+        Row("jumper 6x6, td_lambda", "actions/s", training_rate(jumper, "decisions"), "--play=jax", in_jax),
     ]
 
 
-def training_rate(name: str, metric: str) -> Callable[[], float]:
+def training_rate(name: str, metric: str, *, updates: int = UPDATES, **changes: Any) -> Callable[[], float]:
+    """How many of a metric td_lambda gets through per second of updates.
+
+    Args:
+      changes: settings other than the game's defaults.
+    """
     game = registry.make(name)
     suited = optional.defaults(game).get("td_lambda", {})
     known = {field.name for field in dataclasses.fields(td_lambda.Config)}
-    config = td_lambda.Config(**{key: value for key, value in suited.items() if key in known})
+    config = td_lambda.Config(**{key: value for key, value in suited.items() if key in known} | changes)
     state = td_lambda.init(config, game, jax.random.key(0))
     state, _ = td_lambda.update(config, game, (), state)
 
     def run() -> float:
         nonlocal state
         began, count = time.perf_counter(), 0.0
-        for _ in range(UPDATES):
+        for _ in range(updates):
             state, metrics = td_lambda.update(config, game, (), state)
             count += float(metrics[metric])
         return count / (time.perf_counter() - began)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from boardrl import registry, workers
 from boardrl.matches import arena
@@ -14,6 +15,8 @@ from launch.bench.row import Row
 
 WORKERS = 2
 GAMES = 40  # of a match
+LARGE: dict[str, Any] = {"lanes": 4096, "window": 32}  # 16 times as much play in an update as Ludo's defaults
+LARGE_UPDATES = 10  # per measurement
 
 
 def rows(batch: int) -> Sequence[Row]:
@@ -22,7 +25,13 @@ def rows(batch: int) -> Sequence[Row]:
         _row("jumper 6x6, tdleaf to depth 3", "moves/s", lambda: learn_suite.moves_rate("jumper:size=6", 3)),
         _row("jumper 6x6, match of negascout(depth=4)", "games/s", by_matches),
         _row("ludo, td_lambda in 2 shards", "rolls/s", lambda: learn_suite.training_rate("ludo", "rolls")),
+        _row("ludo, td_lambda in 2 shards, 4096 lanes, window 32", "rolls/s", by_large_updates),
     ]
+
+
+def by_large_updates() -> Callable[[], float]:
+    """TD(λ) with updates that are long enough for a cluster (docs/scaling.md)."""
+    return learn_suite.training_rate("ludo", "rolls", updates=LARGE_UPDATES, **LARGE)
 
 
 def _row(name: str, unit: str, rate: Callable[[], Callable[[], float]]) -> Row:

@@ -27,9 +27,9 @@ class Budget(NamedTuple):
 
 
 BUDGETS = (
-    Budget(60, 100_000, {"thin": 2}),
-    Budget(180, 250_000, {"thin": 1}),
-    Budget(600, 600_000, {"thin": 1, "hidden": "128"}),
+    Budget(60, 200_000, {}),
+    Budget(180, 500_000, {"thin": 2, "hidden": "128"}),
+    Budget(600, 1_500_000, {"thin": 2, "hidden": "128"}),
 )
 
 

@@ -113,6 +113,21 @@ def test_the_same_dice_and_net_give_the_same_play(name, changes):
     assert ended > 0 or "ludo" in name or "jumper" in name
 
 
+@pytest.mark.usefixtures("quick_compile")
+def test_the_value_of_a_decision_is_the_one_that_its_mover_saw():
+    """Of the best action by JAX's record, so that one value serves both; the position is shown from any seat."""
+    game = registry.make("pig:players=3,target=12")
+    state = td_lambda.init(TINY, game, jax.random.key(1))
+    (_, window, _), _ = in_jax(TINY, game, (), state, shares(3, TINY.lanes, TINY.window))
+    trail = jax.tree.map(np.asarray, window.trail)
+    plain = trail.decided & ~trail.explored
+    plain[0] = False  # what was pending before has no value
+    assert plain.sum() > TINY.lanes
+    np.testing.assert_allclose(trail.value[plain], trail.best[plain], atol=1e-6)
+    ours = compiled(TINY, game, (), state, 3).window.trail
+    np.testing.assert_allclose(ours.value[plain], trail.best[plain], atol=ROUNDING)
+
+
 def facts(net, played, same, decided):
     """What is compared: positions as the net sees them, as equal pieces may be told apart by a tie alone."""
     window, lanes, pending = jax.tree.map(np.asarray, played)
