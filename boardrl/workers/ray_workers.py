@@ -131,7 +131,7 @@ class Ray(Workers):
     def _connect(self, address: str, count: int | None) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_worker_niceness", "0")  # of 15, any other program would stop the work
-        # Else the first driver waits for workers that Ray starts ahead, for ever if one dies before it registers.
+        # No workers ahead of the work: a driver was seen to wait for ever after one had been killed as it started.
         os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
         if address and address != "auto":
