@@ -162,7 +162,9 @@ def learn_from(
         params.net, some.inputs
     )
     if config.view == "backward":
-        gradient, traces = backward_gradient(net, params.net, window, traces, loss=config.loss, decay=config.decay)
+        gradient, traces = backward_gradient(
+            net, params.net, window, targets.known, traces, loss=config.loss, decay=config.decay
+        )
     sums = window_shards.sums(window.trail, gradient, total, params.scale.factor**2 * squared, known)
     return Learned(sums, targets, traces, slope[0] if given else ())
 

@@ -42,7 +42,7 @@ def both_gradients(config, net, params, window):
     forward, _ = jax.grad(td_lambda.loss, argnums=2, has_aux=True)(config, net, params, window, targets)
     lead = (window.viewer.shape[1], net.game.spec.num_players)
     traces = jax.tree.map(lambda leaf: jnp.zeros((*lead, *leaf.shape)), params)
-    backward, _ = backward_gradient(net, params, window, traces, loss=config.loss, decay=config.decay)
+    backward, _ = backward_gradient(net, params, window, targets.known, traces, loss=config.loss, decay=config.decay)
     return forward, backward
 
 

