@@ -14,7 +14,7 @@ from boardrl.lowering import LOWERING
 
 QUIET_SECONDS = 3.0
 KINDS = ("numba:compile", LOWERING)
-NOTE = "compiling the rules for compiled code; they are kept, so that this is done once for each game and use …"
+NOTE = "compiling the rules; the result is cached, so that later commands start at once"
 
 
 class _Listener(event.Listener):

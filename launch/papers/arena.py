@@ -42,7 +42,7 @@ WAYS: dict[str, tuple[bool, bool]] = {  # duplicate, control
 }
 BAR = 10.0  # times fewer games than plain that are asked for, head to head
 REPEATS = 400  # matches whose intervals are counted
-REPEATED_GAMES = 50  # of each of them
+REPEATED_GAMES = 200  # of each of them
 
 
 class Nets(NamedTuple):
