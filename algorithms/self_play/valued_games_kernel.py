@@ -16,6 +16,7 @@ from boardrl.matches.compiled.policy_match_kernel import (
     after_outcomes,
     decide,
     game_streams,
+    mean_of,
     new_rolls,
 )
 from boardrl.play.turn_kernel import OPTIONS, copy, new_memory, play_action
@@ -82,15 +83,8 @@ def play_game(game, streams, opening, seating, control, params, sizes, record, m
 @njit(**OPTIONS)
 def add_roll(values, drawn_values, probs, roll):
     """Writes the mean of [C, P] values, and those that the roll came to."""
-    total = np.float32(0)
-    for outcome in range(NUM_OUTCOMES):
-        total += probs[outcome]
     for player in range(NUM_PLAYERS):
-        mean = np.float32(0)
-        for outcome in range(NUM_OUTCOMES):
-            if probs[outcome] > 0:
-                mean += probs[outcome] / total * values[outcome, player]
-        roll[MEAN, player], roll[FELL, player] = mean, drawn_values[player]
+        roll[MEAN, player], roll[FELL, player] = mean_of(values, probs, player), drawn_values[player]
 
 
 @njit(cache=True, nogil=True)

@@ -253,14 +253,19 @@ def over_choices(control, params, row, seat, out, memory):
 
 
 @njit(**OPTIONS)
-def add_luck(values, drawn_values, probs, luck):
-    """Adds v − Σ p v_c to [P] sums of luck: of what fell and was chosen, and of the [C, P] means after all outcomes."""
-    total = np.float32(0)
+def mean_of(values, probs, player):
+    """A player's mean of [C, P] values after all outcomes."""
+    total, mean = np.float32(0), np.float32(0)
     for outcome in range(NUM_OUTCOMES):
         total += probs[outcome]
+    for outcome in range(NUM_OUTCOMES):
+        if probs[outcome] > 0:
+            mean += probs[outcome] / total * values[outcome, player]
+    return mean
+
+
+@njit(**OPTIONS)
+def add_luck(values, drawn_values, probs, luck):
+    """Adds v − Σ p v_c to [P] sums of luck: of what fell and was chosen, and of the [C, P] means after all outcomes."""
     for player in range(NUM_PLAYERS):
-        mean = np.float32(0)
-        for outcome in range(NUM_OUTCOMES):
-            if probs[outcome] > 0:
-                mean += probs[outcome] / total * values[outcome, player]
-        luck[player] += drawn_values[player] - mean
+        luck[player] += drawn_values[player] - mean_of(values, probs, player)
