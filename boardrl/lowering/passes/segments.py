@@ -49,9 +49,11 @@ def _matched(eqn: Equation, producers: dict[Var, Equation]) -> Sums | None:
     """The sum by key that an equation computes, if it does."""
     if eqn.name != "reduce_sum" or eqn.outs[0].dtype.kind not in "iu" or len(eqn.ins[0].shape) != 2:
         return None
+    if len(eqn.params["axes"]) != 1:
+        return None
     along = int(eqn.params["axes"][0])
     chosen = _producer(eqn.ins[0], producers, "select_n")
-    if len(eqn.params["axes"]) != 1 or size_of(eqn.ins[0].shape) < FEWEST or chosen is None or len(chosen.ins) != 3:
+    if size_of(eqn.ins[0].shape) < FEWEST or chosen is None or len(chosen.ins) != 3:
         return None
     which, otherwise, numbers = chosen.ins
     equal = _producer(which, producers, "eq")

@@ -42,6 +42,14 @@ def test_empty_arrays_are_rearranged() -> None:
     assert differences([307, 436]) == []
 
 
+@pytest.mark.parametrize("axes", [(), (0,), (0, 1)])
+def test_sums_along_any_number_of_axes(axes: tuple[int, ...]) -> None:
+    """As in two programs of the long run: a sum of two axes along none of them."""
+    x = np.random.default_rng(0).integers(-9, 9, (13, 15)).astype(np.int8)
+    function = lower(lambda x: jnp.sum(x, axes, dtype=jnp.int8), x, name=f"sums_along_{len(axes)}")
+    np.testing.assert_array_equal(function(x), x.sum(axes, dtype=np.int8))
+
+
 @pytest.mark.parametrize("padding", [False, True])
 def test_slices_of_padding_are_reduced(padding: bool) -> None:
     """As in a program of the long run, among those from 940 on."""
