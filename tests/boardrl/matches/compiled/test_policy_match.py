@@ -119,14 +119,14 @@ def test_a_drawn_choice_is_luck_too():
     values, drawn_values, found = rolls[3], rolls[4], rolls[6]
     seated, streams = np.array([1, 1], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
     look, apart = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params)), 0
-    for row in positions(True, 10):
+    for row in positions(True, 25):
         values[:], drawn_values[:], found[:] = 0, 0, -1
         match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
         state = jax.tree.map(jnp.asarray, facet.state(row))
         want = look(state, jnp.int32(1), choices=of_players(policies, seated, state))
         np.testing.assert_allclose(values, want.values, atol=2e-6)
         apart += not np.allclose(values, drawn_values, atol=1e-3)
-    assert apart
+    assert apart > 3
 
 
 def test_choices_are_the_best_afterstates():
