@@ -23,9 +23,10 @@ import numpy as np
 import optax
 from jax import Array
 
-from algorithms.learning import optimizers, schedules, settings
+from algorithms.learning import optimizers, schedules
 from algorithms.self_play import sparse_layer, valued_games, windows
 from algorithms.self_play.valued_games import Positions
+from algorithms.settings import checks
 from boardrl import options
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -63,10 +64,10 @@ class TrainState(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    settings.check_fractions(config, ("decay", "learning_rate"))
-    settings.check_counts(config, ("games", "batch", "minibatch"))
-    settings.check_hidden(config.hidden)
-    settings.check_opening(config)
+    checks.check_fractions(config, ("decay", "learning_rate"))
+    checks.check_counts(config, ("games", "batch", "minibatch"))
+    checks.check_hidden(config.hidden)
+    checks.check_opening(config)
     luck.check_chance(game)
     count = len(options.split(config.opponents))
     if not 1 <= count <= game.spec.num_players:

@@ -8,7 +8,6 @@ net. Sources: Mnih et al. 2015; van Hasselt et al. 2016 (double); szurkowski2021
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from algorithms.learning import experience, optimizers, pretraining, q_net, replay, rewards, schedules, settings
+from algorithms.learning import experience, optimizers, pretraining, q_net, replay, schedules
 from algorithms.learning.q_net import GreedyQ, QNet
 from algorithms.learning.replay import Replay
 from algorithms.learning.rewards import reward_unit
@@ -25,52 +24,13 @@ from algorithms.self_play import experience_shards, shards, way
 from algorithms.self_play.experience_shards import NOT_PLAYED_WITH, Learner, played_like
 from algorithms.self_play.experiences import Experiences, Played
 from algorithms.self_play.shards import Work
-from boardrl.config import setting
-from boardrl.errors import UserError
+from algorithms.settings.dqn import Config, value_net
+from algorithms.settings.dqn import check as check
 from boardrl.game import Game
 from boardrl.play import rollout
 from boardrl.play.policy import Policy
-from boardrl.values import named_nets, nets
 
 RENAMED_LEAVES = {"optimizer_state": "momentum", "replay.transitions": "replay.rows"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-    games: int = setting(30_000, "train until this many games have ended")
-    opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
-    lanes: int = setting(16, "games played side by side")
-    shards: int = setting(1, "groups of lanes that are played at the same time, each by a worker; divides --lanes")
-    window: int = setting(8, "turns in every lane between two updates")
-    inputs: str = setting(
-        "afterstate",
-        "what the net is shown: observe (an output for each action), afterstate, or one of the game's encodings",
-    )
-    net: str = setting("mlp", named_nets.HELP)
-    hidden: tuple[int, ...] = setting((128,), "units of the hidden layers of mlp, and of the dense layers of conv")
-    activation: nets.Activation = setting("relu", "activation function of the hidden layers")
-    output: q_net.Output = setting("linear", "activation function of the output")
-    rewards: str = setting("points=1", "reward of each event, like win=1,lose=-1")
-    discount: float = setting(1.0, "gamma, per decision of the same player")
-    steps: int = setting(1, "n of n-step returns, counted in decisions of the same player")
-    double: bool = setting(True, "double DQN: the net chooses the next action, the target network values it")
-    epsilon: float = setting(0.5, "probability of a random action, at the start")
-    epsilon_end: float = setting(0.05, "the same at the end of linear annealing")
-    epsilon_games: int = setting(0, "games over which epsilon is annealed; 0: all of --games")
-    capacity: int = setting(100_000, "size of the replay buffer, in transitions")
-    warm_up: int = setting(2_000, "transitions in the replay buffer before learning begins")
-    batch: int = setting(256, "transitions of one gradient step; as many as --capacity: all of them")
-    learning_steps: int = setting(4, "gradient steps after each window")
-    copy_every: int = setting(100, "gradient steps between two copies to the target network")
-    optimizer: optimizers.Optimizer = setting("adam", "adam, or sgd on the mean gradient")
-    learning_rate: float = setting(1e-3, "learning rate at the start")
-    learning_rate_end: float = setting(0.0, "the same at the end of linear annealing")
-    pretrain_from: str = setting("", "player whose recorded games the net is fitted to first; empty: no pretraining")
-    pretrain_games: int = setting(4, "games to record")
-    pretrain_epochs: int = setting(200, "passes over all recorded decisions")
-    pretrain_batch: int = setting(50, "decisions of one pretraining step")
-    pretrain_learning_rate: float = setting(0.1, "learning rate of pretraining")
-    play: way.Play = setting("auto", way.HELP)
 
 
 class TrainState(NamedTuple):
@@ -85,31 +45,6 @@ class TrainState(NamedTuple):
     games: Array  # [] int32: ended so far
     learned: Array  # [] int32: gradient steps
     updates: Array  # [] int32
-
-
-def check(config: Config, game: Game[Any]) -> None:
-    """Refuses settings that make no sense, in one sentence."""
-    rates = ("epsilon", "epsilon_end", "learning_rate", "learning_rate_end", "pretrain_learning_rate")
-    sizes = ("capacity", "warm_up", "batch", "learning_steps", "copy_every")
-    pretraining_sizes = ("pretrain_games", "pretrain_epochs", "pretrain_batch")
-    counts = ("games", "lanes", "shards", "window", "steps", *sizes, *pretraining_sizes)
-    settings.check(config, game, fractions=("discount", *rates), counts=counts)
-    settings.check_divides(config, "shards", "lanes")
-    rewards.parse(config.rewards, game)
-    for name in ("warm_up", "batch"):
-        if getattr(config, name) > config.capacity:
-            raise UserError(f"--{name}={getattr(config, name)} is more than the replay buffer holds: raise --capacity")
-    if config.batch == config.capacity > config.warm_up:
-        raise UserError(
-            f"--batch={config.batch} is the whole replay buffer, so --warm_up={config.warm_up} must be as many"
-        )
-    net = value_net(config, game)
-    named_nets.check(config.net, net.module, net.seen, net.num_outputs)
-    pretraining.check(config, game)
-
-
-def value_net(config: Config, game: Game[Any]) -> QNet:
-    return QNet(game, config.inputs, config.hidden, config.activation, config.output, net=config.net)
 
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))

@@ -15,11 +15,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from algorithms.learning import experience, optimizers, rewards, schedules, settings, transitions
+from algorithms.learning import experience, optimizers, rewards, schedules, transitions
 from algorithms.learning.q_net import QNet, known_inputs
 from algorithms.learning.transitions import Slot, Transition
+from algorithms.settings import checks
+from algorithms.settings.q_strategies import Config
 from boardrl import optional, options, registry
-from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play import players, rollout, sampling
@@ -28,30 +29,6 @@ from boardrl.values import nets
 
 RENAMED_LEAVES = {"optimizer_state": "momentum"}
 BELOW_1 = 1 - 2**-24  # the largest float32 below 1
-
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-    games: int = setting(100_000, "train until this many games have ended")
-    opponents: str = setting("", "players that take a seat each, like random,random; empty: all seats learn")
-    strategies: str = setting("", "scripted players to choose from, joined by commas; empty: all that the game has")
-    applicable: bool = setting(
-        True, "leave out strategies without a preference among the legal actions, other than random itself"
-    )
-    lanes: int = setting(64, "games played side by side")
-    window: int = setting(16, "turns in every lane between two updates")
-    inputs: str = setting("observe", "what the net is shown: observe, or one of the game's encodings")
-    hidden: tuple[int, ...] = setting((64,), "units of the net's hidden layers")
-    activation: nets.Activation = setting("relu", "activation function of the hidden layers")
-    rewards: str = setting("points=1", "reward of each event, like win=1,lose=-1")
-    discount: float = setting(1.0, "gamma, per decision of the same player")
-    steps: int = setting(1, "n of n-step returns, counted in decisions of the same player")
-    epsilon: float = setting(0.9, "probability of a random strategy, at the start")
-    epsilon_end: float = setting(0.0, "the same at the end of linear annealing")
-    epsilon_games: int = setting(0, "games over which epsilon is annealed; 0: all of --games")
-    optimizer: optimizers.Optimizer = setting("adam", "adam, or sgd on the mean gradient, as in the paper")
-    learning_rate: float = setting(1e-3, "learning rate alpha at the start")
-    learning_rate_end: float = setting(0.0, "the same at the end of linear annealing")
 
 
 class Memo(NamedTuple):
@@ -106,7 +83,7 @@ class Follower:
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
     fractions = ("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end")
-    settings.check(config, game, fractions=fractions, counts=("games", "lanes", "window", "steps"))
+    checks.check(config, game, fractions=fractions, counts=("games", "lanes", "window", "steps"))
     rewards.parse(config.rewards, game)
     if follower(config, game).net.by_action:
         plain = [name for name in known_inputs(game) if not QNet(game, name).by_action]

@@ -19,7 +19,8 @@ import numpy as np
 from jax import Array
 
 from algorithms import tabular
-from algorithms.learning import rewards, schedules, settings
+from algorithms.learning import rewards, schedules
+from algorithms.settings import checks
 from algorithms.tabular import hash_table
 from algorithms.tabular.hash_table import Table
 from boardrl import options
@@ -63,7 +64,7 @@ class TrainState(NamedTuple):
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
     fractions = ("discount", "epsilon", "epsilon_end", "learning_rate", "learning_rate_end")
-    settings.check(config, game, fractions=fractions, counts=("games", "games_per_update"))
+    checks.check(config, game, fractions=fractions, counts=("games", "games_per_update"))
     if config.entries < 2 or config.entries & (config.entries - 1) or config.entries > 1 << 30:
         raise UserError(f"--entries={config.entries} is no size of a table; expected a power of 2 from 2 to {1 << 30}")
     seats = game.spec.num_players - len(options.split(config.opponents))

@@ -23,7 +23,7 @@ from algorithms.by_search import learner, self_play
 from algorithms.by_search.learner import RENAMED_LEAVES, TrainState, games_per_update, init, player, policy
 from algorithms.by_search.self_play import SelfPlayGame
 from algorithms.by_search.targets import RegressionTarget, towards
-from algorithms.learning import settings
+from algorithms.settings import checks
 from boardrl.config import setting
 from boardrl.game import TERMINAL, Game
 from boardrl.play.policy import Policy
@@ -53,8 +53,8 @@ class Config(learner.Config):
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
     learner.check(config, game)
-    settings.check_fractions(config, ("decay", "epsilon"))
-    settings.check_opening(config)
+    checks.check_fractions(config, ("decay", "epsilon"))
+    checks.check_opening(config)
 
 
 def update(

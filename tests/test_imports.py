@@ -47,6 +47,7 @@ FOLDERS = {
     "algorithms/genomes": GLANCE,
     "algorithms/learning": GLANCE,
     "algorithms/self_play": GLANCE,
+    "algorithms/settings": GLANCE,
     "algorithms/tabular": GLANCE,
     "search": 17,  # one for each search, seven of them, and what carries them out
     "search/analysis": GLANCE,

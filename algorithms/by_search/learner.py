@@ -14,7 +14,8 @@ from jax import Array
 
 from algorithms.by_search import targets
 from algorithms.by_search.targets import RegressionTarget, TargetArrays
-from algorithms.learning import optimizers, schedules, settings
+from algorithms.learning import optimizers, schedules
+from algorithms.settings import checks
 from boardrl import host, optional, registry, workers
 from boardrl.config import setting
 from boardrl.errors import UserError
@@ -71,17 +72,17 @@ class TrainState(NamedTuple):
 
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
-    settings.check_counts(config, ("games", "batch", "depth", "kilobytes"))
+    checks.check_counts(config, ("games", "batch", "depth", "kilobytes"))
     if config.learning_rate is not None and not config.learning_rate > 0:
         raise UserError(f"--learning_rate={config.learning_rate} learns nothing: expected more than 0")
-    settings.check_fractions(config, ("averaged",))
+    checks.check_fractions(config, ("averaged",))
     if config.opponents:
         raise UserError(f"--opponents={config.opponents} cannot be seated: the search plays alone; leave it out")
     if config.evaluator == "features" and optional.features(game) is None:
         raise UserError(f"{game.spec.name} offers no features to weigh; give --evaluator=net")
     if config.features:
         linear.find(game, config.features)
-    settings.check_hidden(config.hidden)
+    checks.check_hidden(config.hidden)
     name = searcher_of(config, game)
     searchers.refuse(name, game)
     if not _is_by_depth(name):

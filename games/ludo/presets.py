@@ -125,4 +125,36 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "games_per_update": 1,
         },
     },
+    "genetic": {
+        "saederup2010": {
+            "games": 16_500_000,  # 16,500 generations
+            "genome": "truth_table(encoding=saederup,hidden=3,error=0.01)",
+            "population": 4,
+            "games_per_generation": 1000,
+            "memory": 0.0,
+            "parents": 2,
+            "children": 1,
+            "crossover": "single_point",
+            "mutated": 0.4,
+            "mutation_least": 0.0,
+            "mutation_most": 0.4,
+            "islands": 1,
+        },
+        # The first recipe, made by hand, is not printed: ours has half of the most that each gene can be.
+        "derakhshan2010": {
+            "games": 810_000,  # 81 generations
+            "genome": "reward_recipe(preset=derakhshan2010)",
+            "population": 4,
+            "games_per_generation": 10_000,
+            "memory": 0.0,
+            "parents": 2,
+            "children": 1,
+            "crossover": "single_point",
+            "mutated": 0.4,
+            "mutation_least": 0.1,
+            "mutation_most": 0.3,
+            "first": (0.5, 0.5, 0.5, -0.5, 0.5, -0.5, 0.5, 0.5, 0.5, 0.5),
+            "islands": 1,
+        },
+    },
 }

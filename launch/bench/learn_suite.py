@@ -104,7 +104,7 @@ def by_evolution() -> Sequence[Row]:
 
 
 def generations_rate(game: Game[Any]) -> Callable[[], float]:
-    config = genetic.Config(**genetic.PRESETS["saederup2010"])
+    config = genetic.Config(**presets.find("saederup2010", "genetic", game))
     state = genetic.init(config, game, jax.random.key(0))
     for _ in range(2):  # compiles: for all members at first, then for one child
         state, _ = genetic.update(config, game, (), state)
@@ -121,7 +121,7 @@ def generations_rate(game: Game[Any]) -> Callable[[], float]:
 
 def recipes_rate(game: Game[Any]) -> Callable[[], float]:
     genome = f"reward_recipe(preset=derakhshan2010,training_games={CHILD_GAMES})"
-    config = dataclasses.replace(genetic.Config(**genetic.PRESETS["derakhshan2010"]), genome=genome)
+    config = dataclasses.replace(genetic.Config(**presets.find("derakhshan2010", "genetic", game)), genome=genome)
     made = RewardRecipe(preset="derakhshan2010", training_games=CHILD_GAMES)
     recipe = np.array([config.first], np.float32)
     full = presets.find("derakhshan2010", "q_table", game)["games"]

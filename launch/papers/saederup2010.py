@@ -19,6 +19,7 @@ import numpy as np
 
 from algorithms import genetic
 from algorithms.genomes.truth_table import TruthTable
+from boardrl import presets
 from boardrl.play.players import Player
 from boardrl.runs import plots
 from boardrl.system import atomic_files
@@ -84,7 +85,8 @@ ELSE, NEAR, FEAR = 0.35, 7, 0.1  # if no input applies; the input "near an enemy
 
 def table_2(generations: int, seed: int) -> Sequence[Cell]:
     """Milliseconds of a child's backpropagation and of a whole generation, beside the paper's laptop of 2009."""
-    game, config = Ludo(rules="sdu_java"), genetic.Config(**genetic.PRESETS[PRESET])
+    game = Ludo(rules="sdu_java")
+    config = genetic.Config(**presets.find(PRESET, "genetic", game))
     made, state = TruthTable(encoding="saederup"), genetic.init(config, game, jax.random.key(seed))
     rng = np.random.default_rng(seed)
     for _ in range(2):  # compiles

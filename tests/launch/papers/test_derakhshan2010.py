@@ -10,6 +10,7 @@ import pytest
 from algorithms import genetic
 from algorithms.genomes import genome
 from games.ludo import Ludo
+from games.ludo.presets import PRESETS
 from launch.papers import derakhshan2010
 
 
@@ -29,6 +30,6 @@ def test_finalists_are_trained_as_children_are_for_longer():
 def test_the_settings_of_the_evolution_suit_the_game():
     flags = derakhshan2010.evolution(derakhshan2010.EVOLVED, 200_000)
     own = {field.name for field in dataclasses.fields(genetic.Config)}
-    config = genetic.Config(**genetic.PRESETS["derakhshan2010"] | {n: v for n, v in flags.items() if n in own})
+    config = genetic.Config(**PRESETS["genetic"]["derakhshan2010"] | {n: v for n, v in flags.items() if n in own})
     genetic.check(config, Ludo(rules="sdu_java"))
     assert (config.games, config.finalists) == (480_000, 3)
