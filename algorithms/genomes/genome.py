@@ -5,6 +5,7 @@ A genome is a frozen dataclass whose fields are its options, registered in the e
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -61,6 +62,7 @@ class Genome(Protocol):
         """Who plays in matches in place of the policy, if anybody."""
 
 
+@functools.cache  # to look through entry points takes longer than a generation
 def make(text: str) -> Any:
     """The genome of a text like `weights(depth=2)`."""
     name, rest = options.split_call(text)

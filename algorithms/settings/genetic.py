@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
 from algorithms.genomes import births, genome, playoff
@@ -161,7 +160,7 @@ def check_climb(config: Config) -> None:
 
 
 def genome_text(config: Config, game: Game[Any]) -> str:
-    """The genome that was asked for, or that suits the game."""
+    """The same as text."""
     return config.genome or ("truth_table" if optional.action_encodings(game) else "weights")
 
 
@@ -171,9 +170,5 @@ def tables_of(made: Any, game: Game[Any]) -> Any:
 
 
 def genome_of(config: Config, game: Game[Any]) -> Any:
-    return _made(genome_text(config, game))
-
-
-@functools.cache  # to look through entry points takes longer than a generation
-def _made(text: str) -> Any:
-    return genome.make(text)
+    """The genome that was asked for, or that suits the game."""
+    return genome.make(genome_text(config, game))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import genetic
-from algorithms.genomes import breeding, playoff
+from algorithms.genomes import breeding, genome, playoff
 from algorithms.genomes.births import mutation as mutation_of
 from algorithms.genomes.births import of_generation
 from algorithms.genomes.breeding import Mutation
@@ -138,9 +138,9 @@ def threshold(monkeypatch):
         )
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
-    genetic._made.cache_clear()
+    genome.make.cache_clear()
     yield "threshold"
-    genetic._made.cache_clear()
+    genome.make.cache_clear()
 
 
 def evolve(config, game, updates, state=None):

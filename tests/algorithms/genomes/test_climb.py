@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import genetic
-from algorithms.genomes import births, climb, playoff
+from algorithms.genomes import births, climb, genome, playoff
 from algorithms.genomes.genome import Genes
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
@@ -31,9 +31,9 @@ def threshold(monkeypatch):
         return [*found(**asked), point] if own else found(**asked)
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
-    genetic._made.cache_clear()
+    genome.make.cache_clear()
     yield "threshold"
-    genetic._made.cache_clear()
+    genome.make.cache_clear()
 
 
 def test_all_genes_have_their_turn_before_one_has_it_again():

@@ -12,6 +12,7 @@ from algorithms.genomes import matches, truth_table
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
 from algorithms.genomes.weights import Weights
+from algorithms.settings import genetic as genome_settings
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import one_hot
@@ -120,7 +121,7 @@ def test_the_shape_of_a_state_is_known_without_one(text):
     facet._of.cache_clear()
     config = genetic.Config(genome=text, population=4)
     state = jax.eval_shape(lambda: genetic.init(config, SDU, jax.random.key(0)))
-    assert state.genes.shape == (4, len(genetic._genome(config, SDU).genes(SDU).names))
+    assert state.genes.shape == (4, len(genome_settings.genome_of(config, SDU).genes(SDU).names))
     assert all(leaf.shape[0] == 4 for leaf in jax.tree.leaves(state.params))
 
 
