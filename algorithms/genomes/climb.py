@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-from algorithms.genomes import breeding
+from algorithms.genomes import births, breeding, matches, playoff, population
 from algorithms.genomes.genome import Genes
+from algorithms.settings.genetic import Config, genome_of
+from boardrl.game import Game
+from boardrl.play.policy import Policy
 
 Returns = Callable[[int, int, int], np.ndarray]  # (candidate, games, number of the round) -> [games] points a game
 
@@ -23,6 +27,54 @@ class Climbed(NamedTuple):
     winner: int
     challenger: int  # who came closest to candidate 0 or beat it; 0 if it was alone
     fitness: np.ndarray  # [N] mean points a game; the winner's is the highest
+
+
+def generation(
+    config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: population.TrainState
+) -> tuple[population.TrainState, dict[str, Any]]:
+    """A generation in which the fittest, and variants of it in one gene, meet the opponents on the same dice."""
+    made, number = genome_of(config, game), int(state.updates)
+    genes, key = made.genes(game), np.asarray(state.key).tolist()
+    vectors, fitness = np.array(state.genes), np.array(state.fitness)
+    params = jax.tree.map(np.array, jax.device_get(state.params))
+    seeds = np.random.SeedSequence([*key, number]).generate_state(len(vectors))
+    rng = np.random.default_rng([*key, number])
+
+    # 1. The fittest takes the first place, its variants the next ones. Where there are few, copies of it do not play.
+    for leaf in (vectors, *jax.tree.leaves(params)):
+        leaf[:] = leaf[population.best(state)]
+    gene = gene_of(number - births.num_bred(config), vectors.shape[1], key)
+    tried = variants(made, game, genes, vectors[0], gene, len(vectors) - 1, rng)
+    places = np.arange(1, 1 + len(tried))
+    vectors[places] = tried
+    expressed = made.express(game, tried, seeds[places])
+    population.put(params, places, expressed)
+
+    # 2. Matches, in which a candidate has all seats that the opponents have not.
+    seats = game.spec.num_players
+    dice = rng.integers(1 << 32, size=1 + playoff.num_rounds(len(vectors)))
+
+    def returns(candidate: int, games: int, round_number: int) -> np.ndarray:
+        seats_of_games = seating(games, seats, len(opponents))
+        member = made.policy(game, population.member(params, candidate))
+        opening = population.opening_of(config, game)
+        played = matches.play(game, [member], opponents, seats_of_games, opening=opening, seed=int(dice[round_number]))
+        return played.mean(1, where=seats_of_games == 0)
+
+    # 3. The winner stays in the first place, where those are looked for who are equally fit.
+    games = births.games_per_update(config)  # counted, as any progress shows them; those of a climb may be more
+    climbed = best(1 + len(tried), config.climb_games or games, returns)
+    fitness[:] = climbed.fitness.min()
+    fitness[: 1 + len(tried)] = climbed.fitness
+    for leaf in (vectors, fitness, *jax.tree.leaves(params)):
+        leaf[[0, climbed.winner]] = leaf[[climbed.winner, 0]]
+    metrics = {
+        "best": float(fitness[0]),
+        "mean": float(climbed.fitness.mean()),
+        "worst": float(climbed.fitness.min()),
+        **expressed.metrics,
+    }
+    return population.advanced(state, vectors, params, fitness, np.ones(len(vectors), np.float32), games), metrics
 
 
 def gene_of(turn: int, num_genes: int, key: Any) -> int:

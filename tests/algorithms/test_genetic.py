@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import genetic
-from algorithms.genomes import breeding, genome, playoff
+from algorithms.genomes import breeding, genome, playoff, population
 from algorithms.genomes.births import mutation as mutation_of
 from algorithms.genomes.births import of_generation
 from algorithms.genomes.breeding import Mutation
@@ -160,13 +160,13 @@ def test_a_genome_of_another_package_evolves(threshold):
     genetic.check(config, game)
     state, rows = evolve(config, game, 20)
     assert (int(state.updates), int(state.games)) == (20, 20_000)
-    assert 15 <= float(state.genes[genetic.best(state), 0]) <= 38
+    assert 15 <= float(state.genes[population.best(state), 0]) <= 38
     assert np.asarray(state.genes).min() > 8
     for row in rows:
         assert row["worst"] < row["mean"] < row["best"]
         assert row["mean"] == pytest.approx(0, abs=0.05)  # what one wins, another loses
-    assert genetic.describe(config, game, state) == {"hold_at": f"{float(state.genes[genetic.best(state), 0]):.4g}"}
-    assert float(genetic.policy(config, game, state).params) == float(state.genes[genetic.best(state), 0])
+    assert genetic.describe(config, game, state) == {"hold_at": f"{float(state.genes[population.best(state), 0]):.4g}"}
+    assert float(genetic.policy(config, game, state).params) == float(state.genes[population.best(state), 0])
 
 
 def test_islands_evolve_side_by_side_and_their_sizes_add_up(threshold):
@@ -192,7 +192,7 @@ def test_what_is_remembered_counts_less_and_less(threshold):
         genome=threshold, population=3, games_per_generation=60, games=180, parents=2, children=1, memory=0.5
     )
     state, _ = evolve(dataclasses.replace(config, memory=0.5), game, 1)
-    stays = genetic.best(state)
+    stays = population.best(state)
     then, _ = evolve(config, game, 1, state)
     alone, _ = evolve(dataclasses.replace(config, memory=0.0), game, 1, state)
     expected = (float(alone.fitness[stays]) + 0.5 * float(state.fitness[stays])) / 1.5
@@ -245,10 +245,10 @@ def test_in_a_playoff_the_better_half_plays_on():
 
 def test_a_newcomers_luck_counts_half():
     """m = 1; the newcomer stands at 1 + 2 · 1/2, the one of nine generations at 1 + 1.5 · 9/10."""
-    standing = genetic.standing(np.array([3.0, 2.5, -2.5]), np.array([1.0, 9.0, 9.0]))
+    standing = population.standing(np.array([3.0, 2.5, -2.5]), np.array([1.0, 9.0, 9.0]))
     np.testing.assert_allclose(standing, [1 + 2 * 0.5, 1 + 1.5 * 0.9, 1 - 3.5 * 0.9])
     fitness = np.array([1.4, 1.7, 1.2, 1.6])
-    assert np.argsort(genetic.standing(fitness, np.ones(4))).tolist() == np.argsort(fitness).tolist()
+    assert np.argsort(population.standing(fitness, np.ones(4))).tolist() == np.argsort(fitness).tolist()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import genetic
-from algorithms.genomes import births, climb, genome, playoff
+from algorithms.genomes import births, climb, genome, playoff, population
 from algorithms.genomes.genome import Genes
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
@@ -113,7 +113,7 @@ def test_the_fittest_climbs(threshold):
     bred, first, second = evolved(threshold)
     assert np.asarray(bred[0].genes).ravel().tolist() == [1.0] * 6
     for state, metrics in (first, second):
-        assert genetic.best(state) == 0
+        assert population.best(state) == 0
         assert metrics["worst"] < metrics["mean"] <= metrics["best"] == float(state.fitness[0])
         np.testing.assert_array_equal(state.params, np.asarray(state.genes)[:, 0])
     assert float(first[0].genes[0, 0]) > 8  # one of 1, 10.75, 20.5, 30.25 and 40
@@ -182,7 +182,7 @@ def test_the_best_finalist_plays_as_it_was_trained_anew():
     taken = [[np.count_nonzero(np.asarray(made.params.values)[place]) for place in ranked] for made in (plain, state)]
     assert taken[1][2] == taken[0][2]
     assert min(taken[1][0] - taken[0][0], taken[1][1] - taken[0][1]) > 0
-    assert genetic.best(state) in ranked[:2]
+    assert population.best(state) in ranked[:2]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import genetic, q_table
-from algorithms.genomes import matches, truth_table
+from algorithms.genomes import matches, population, truth_table
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
 from algorithms.genomes.weights import Weights
@@ -243,7 +243,7 @@ def test_members_who_search_find_the_better_weights():
     state = genetic.init(config, game, jax.random.key(0))
     for _ in range(8):
         state, _ = genetic.update(config, game, (), state)
-    pieces, safe, *_ = np.asarray(state.genes)[genetic.best(state)].tolist()
+    pieces, safe, *_ = np.asarray(state.genes)[population.best(state)].tolist()
     assert pieces + safe > 0
     assert genetic.player(config, game, state) is not None
     twice, _ = genetic.update(config, game, (), state), None
