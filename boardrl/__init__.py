@@ -14,8 +14,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boardrl.system import numba_cache
+from boardrl.system import llvm_memory, numba_cache
 
+llvm_memory.install()
 numba_cache.install()
 
 if TYPE_CHECKING:

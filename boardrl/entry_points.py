@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
@@ -20,12 +21,27 @@ class Unloadable(Exception):
 
 def of(group: str) -> list[metadata.EntryPoint]:
     """The entry points of all installed packages in a group."""
+    return list(_read(group, _places()))
+
+
+def _places() -> tuple[tuple[str, int], ...]:
+    """The folders on Python's path with the times of their last change, as when a package is installed."""
+    found = []
+    for folder in sys.path:
+        with contextlib.suppress(OSError, ValueError):
+            found.append((folder, os.stat(folder or os.curdir).st_mtime_ns))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=16)  # reading the lists of a hundred packages takes milliseconds, and every name asks
+def _read(group: str, places: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
+    """The entry points in a group of all packages in these places."""
     try:
-        return list(metadata.entry_points(group=group))
+        return metadata.entry_points(group=group)
     except Exception:  # one package's list is corrupt, but Python does not say which
         # JAX and Numba read entry points too, and would fail in the same way.
         metadata.entry_points = _readable  # type: ignore[assignment]
-        return list(_readable(group=group))
+        return _readable(group=group)
 
 
 def _readable(**params: Any) -> metadata.EntryPoints:

@@ -4,10 +4,18 @@ import ctypes
 import gc
 import os
 import pathlib
+import sys
+
+# Most tests compile much and run little. XLA compiles in half the time to slower code, here and in child processes.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 import jax
 import pytest
+from numba.core.dispatcher import Dispatcher
 
+from boardrl.lowering import cache
+
+jax.config.update("jax_disable_most_optimizations", True)  # if a plugin has imported JAX before
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
@@ -17,23 +25,49 @@ jax.config.update("jax_compilation_cache_dir", str(_FOLDER / "jax"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _bounded_memory():
-    """Frees what a file compiled: JAX keeps every program of the process, which came to 5 GB a worker.
+MOST_GROWTH = 400  # megabytes that a file may add to a worker before what JAX has compiled is dropped
 
-    What is left is of use to other files (Numba's types above all), and is not looked at again when garbage is
-    collected: to do so after every file took a fifth of the time of all tests.
+
+def _megabytes() -> int:
+    """Resident memory of this process."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _memory_of_files():
+    """Frees what a file compiled: JAX keeps every program of the process, Numba every program's types.
+
+    What is left is of use to other files, and is not looked at again when garbage is collected: to do so after every
+    file took a fifth of the time of all tests.
     """
+    yield _megabytes()
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{cache.PACKAGE}."):
+            for function in vars(module).values():
+                if isinstance(function, Dispatcher):
+                    for types, compiled in function.overloads.items():
+                        function.overloads[types] = compiled._replace(type_annotation=None)
+    _free()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _memory_of_tests(_memory_of_files):
+    """Frees what the tests of a file compiled with JAX before the file is over, where that is much."""
     yield
+    if _megabytes() > _memory_of_files + MOST_GROWTH:
+        _free()
+
+
+def _free():
     jax.clear_caches()
     gc.collect()
-    gc.freeze()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 @pytest.fixture
-def quick_compile():
-    """For tests that compile much and run little: compile in half the time, to slower code."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
+def optimized():
+    """For tests that run long: XLA compiles as it does for users."""
     jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)

@@ -13,7 +13,6 @@ import boardrl
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "api.md").read_text()
-pytestmark = pytest.mark.usefixtures("quick_compile")
 
 
 def example(title):

@@ -18,8 +18,6 @@ from boardrl.errors import UserError
 from boardrl.game import TERMINAL
 from boardrl.runs import checkpoint
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
-
 GAME = registry.make("tic_tac_toe")
 TINY = dqn.Config(
     play="jax",

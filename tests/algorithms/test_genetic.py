@@ -13,7 +13,7 @@ from algorithms.genomes.births import mutation as mutation_of
 from algorithms.genomes.births import of_generation
 from algorithms.genomes.breeding import Mutation
 from algorithms.genomes.genome import Genes
-from boardrl import registry
+from boardrl import entry_points, registry
 from boardrl.errors import UserError
 
 UNIT = Genes(tuple("abcdefghij"), np.zeros(10, np.float32), np.ones(10, np.float32))
@@ -128,16 +128,8 @@ def test_the_best_of_an_island_takes_the_place_of_a_child_of_the_next():
 def threshold(monkeypatch):
     """A genome that another package has registered."""
     point = metadata.EntryPoint("threshold", "threshold_genome:Threshold", registry.GENOMES.name)
-    found = metadata.entry_points
-
-    def entry_points(**asked):
-        return (
-            [*found(group=registry.GENOMES.name), point]
-            if asked.get("group") == registry.GENOMES.name
-            else found(**asked)
-        )
-
-    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    found = entry_points.of
+    monkeypatch.setattr(entry_points, "of", lambda group: found(group) + [point] * (group == registry.GENOMES.name))
     genome.make.cache_clear()
     yield "threshold"
     genome.make.cache_clear()

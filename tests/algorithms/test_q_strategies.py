@@ -15,8 +15,6 @@ from boardrl import presets, registry
 from boardrl.errors import UserError
 from boardrl.runs import checkpoint
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
-
 LUDO = registry.make("ludo")
 PIG = registry.make("pig:target=6")
 PAPER = q_strategies.Config(**presets.find("alhajry2012", "q_strategies", LUDO))

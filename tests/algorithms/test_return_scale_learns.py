@@ -4,7 +4,6 @@ import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from coins_game import Coins
 
 from algorithms import dqn, td_lambda
@@ -28,7 +27,6 @@ def test_td_lambda_learns_returns_of_a_tenth_of_the_range():
     assert ((value > 4) & (value <= 8)).all()  # half of the declared range would be 40
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_dqn_learns_the_same_from_points_of_any_worth_below_1():
     """To the bit, as both are powers of 2; before the first learning step many games have ended."""
     config = dqn.Config(games=1000, lanes=8, window=16, hidden=(8,), warm_up=64, capacity=256, batch=16)

@@ -185,7 +185,6 @@ def test_opponents_play_their_own_moves():
     assert scores["holds_at_once"][0, 0] > 0
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_opponents_make_no_experiments_and_all_seats_look():
     """What an opponent does is never taken for the learner's exploring move; its seat is the number of the lane."""
     game = registry.make("tic_tac_toe")

@@ -58,7 +58,7 @@ def test_mistakes_are_named(text, words):
 def register(monkeypatch, value):
     """A game of this name whose package says that it is found there."""
     point = metadata.EntryPoint("planted", value, registry.GAMES.name)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
+    monkeypatch.setattr(entry_points, "of", lambda group: [point])
 
 
 def test_a_folder_that_python_takes_for_the_module_is_named(monkeypatch, tmp_path):
@@ -172,3 +172,14 @@ def test_a_package_with_a_garbled_list_costs_itself_only(packages, points, capfd
     assert re.fullmatch(
         r"(warning: the list of entry points in '.*garbled.*' is ignored: .*; reinstall its .*\n)?", err
     )
+
+
+def test_a_package_that_is_installed_later_is_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "latecomer" not in registry.names()
+    asked, found = [], metadata.entry_points
+    monkeypatch.setattr(metadata, "entry_points", lambda group: asked.append(group) or found(group=group))
+    install(tmp_path, "late", "[boardrl.games]\nlatecomer = games.pig:Pig\n")
+    assert registry.make("latecomer:target=30") == Pig(target=30)
+    assert {"latecomer", "pig"} <= set(registry.names())
+    assert asked == [registry.GAMES.name]  # the lists of all packages are read once

@@ -15,7 +15,6 @@ from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 from launch import check
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
 SMALL = {"games": 8, "examples": 4}  # as in the other tests of the kit, which share the compiled code
 
 

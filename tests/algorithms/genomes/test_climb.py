@@ -12,7 +12,7 @@ from algorithms.genomes import births, climb, genome, playoff, population
 from algorithms.genomes.genome import Genes
 from algorithms.genomes.reward_recipe import RewardRecipe
 from algorithms.genomes.truth_table import TruthTable
-from boardrl import registry
+from boardrl import entry_points, registry
 from boardrl.errors import UserError
 from boardrl.play import players
 from games.ludo import Ludo
@@ -24,13 +24,8 @@ UNIT = Genes(("a", "b"), np.array([0, -2], np.float32), np.array([1, 2], np.floa
 def threshold(monkeypatch):
     """A genome that another package has registered, whose one gene is when to hold in pig."""
     point = metadata.EntryPoint("threshold", "threshold_genome:Threshold", registry.GENOMES.name)
-    found = metadata.entry_points
-
-    def entry_points(**asked):
-        own = asked.get("group") == registry.GENOMES.name
-        return [*found(**asked), point] if own else found(**asked)
-
-    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    found = entry_points.of
+    monkeypatch.setattr(entry_points, "of", lambda group: found(group) + [point] * (group == registry.GENOMES.name))
     genome.make.cache_clear()
     yield "threshold"
     genome.make.cache_clear()

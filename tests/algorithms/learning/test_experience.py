@@ -15,8 +15,6 @@ from boardrl import registry
 from boardrl.play import rollout, sampling
 from boardrl.play.players import make
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
-
 
 @functools.partial(jax.jit, static_argnames=("game", "names", "num_turns"))
 def random_play(game, names, key, num_turns):

@@ -10,8 +10,6 @@ from algorithms.learning.q_net import GreedyQ, QNet
 from boardrl import registry
 from boardrl.errors import UserError
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
-
 TIC_TAC_TOE = registry.make("tic_tac_toe")
 LUDO = registry.make("ludo:players=2,pieces=2,ring=24")
 LUDO_3 = registry.make("ludo:players=3,pieces=2,ring=24")

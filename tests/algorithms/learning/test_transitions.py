@@ -3,13 +3,10 @@
 import chex
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from algorithms.learning import transitions
 from algorithms.learning.transitions import NOBODY, Slot
 from boardrl import registry
-
-pytestmark = pytest.mark.usefixtures("quick_compile")
 
 
 def by_hand(rows, *, first=0):

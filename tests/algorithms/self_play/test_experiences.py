@@ -44,7 +44,6 @@ def shares(seed, num_lanes, num_turns):
     return np.array(drawn, np.float32).reshape(num_lanes, num_turns, count).transpose(1, 2, 0)
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -86,7 +85,6 @@ def test_the_same_dice_and_net_give_the_same_turns(name, changes):
     assert rewarded > 0 or "jumper" in name
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_updates_repeat_exactly_and_learn():
     game = registry.make("pig:players=3,target=12")
     runs = []

@@ -67,7 +67,6 @@ def policies(text, game):
     return tuple(player.policy for player in players.make_lineup(text, game))
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -113,7 +112,6 @@ def test_the_same_dice_and_net_give_the_same_play(name, changes):
     assert ended > 0 or "ludo" in name or "jumper" in name
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_the_value_of_a_decision_is_the_one_that_its_mover_saw():
     """Of the best action by JAX's record, so that one value serves both; the position is shown from any seat."""
     game = registry.make("pig:players=3,target=12")
@@ -167,7 +165,6 @@ def test_thinned_inputs_are_those_of_the_chosen_slots():
     assert places == {0, 1, 2}
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -199,7 +196,6 @@ def test_an_update_learns_from_the_compiled_window(name, changes):
     assert float(metrics["rolls"]) == played.rolls
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_players_with_parameters_of_their_own_can_be_opponents():
     """A net as the opponent: it decides by its own parameters, which are data, not code."""
     game = registry.make("tic_tac_toe")
@@ -213,7 +209,6 @@ def test_players_with_parameters_of_their_own_can_be_opponents():
     assert (mine.window.trail.value != same.window.trail.value).any()
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_what_cannot_be_compiled_is_played_in_jax():
     game = registry.make("tic_tac_toe")
     drawn = Policy(functools.partial(_at_random, game))

@@ -28,7 +28,6 @@ def _mixed_types() -> Any:
         yield
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
 def test_random_programs_equal_jax(first: int) -> None:
     seeds = range(first, min(first + 20, PROGRAMS))
@@ -36,7 +35,6 @@ def test_random_programs_equal_jax(first: int) -> None:
         assert differences(seeds[start : start + TOGETHER]) == []
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_empty_arrays_are_rearranged() -> None:
     """Two programs of the long run: arrays without elements are padded and joined."""
     assert differences([307, 436]) == []

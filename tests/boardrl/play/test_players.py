@@ -7,7 +7,6 @@ import importlib
 import pathlib
 import re
 from dataclasses import replace
-from importlib import metadata
 from typing import Any, NamedTuple
 
 import arena_bots
@@ -16,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from boardrl import entry_points
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.matches import arena
@@ -165,7 +165,7 @@ def register(monkeypatch):
 
     def become(*values: str) -> None:
         players.kinds.cache_clear()
-        monkeypatch.setattr(metadata, "entry_points", lambda group: [Point(value) for value in values])
+        monkeypatch.setattr(entry_points, "of", lambda group: [Point(value) for value in values])
 
     yield become
     players.kinds.cache_clear()

@@ -18,7 +18,6 @@ def lead(params, state, player):
     return params * state.scores.astype(jnp.float32) / 100
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(
     ("name", "texts"),
     [("pig:players=3,target=15", "greedy,hold(total=5),random"), ("tic_tac_toe", "random,random")],

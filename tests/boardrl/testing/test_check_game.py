@@ -19,7 +19,6 @@ from boardrl.testing.check import PROPERTIES
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
 SMALL = {"games": 8, "examples": 4}  # the compiled code is shared between these tests
 
 

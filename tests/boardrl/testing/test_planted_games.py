@@ -517,7 +517,6 @@ class LogarithmOfNothing(Weighed):
         return jnp.log(super().features(state, player))
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(("cls", "options", "name"), PLANTED)
 def test_planted_bug_is_caught_and_named(cls, options, name):
     with pytest.raises(testing.ConformanceError) as caught:
@@ -541,7 +540,6 @@ class SamePlayerAgain(TicTacToe):
         return super().step(state, move)._replace(turn=state.turn)
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_wrong_host_code_is_caught(monkeypatch):
     """That of a game in which the same player moves on and on, as a mistake in the lowering could make it."""
     wrong = host.of(SamePlayerAgain())
@@ -577,7 +575,6 @@ def test_named_players_that_cannot_be_made_are_named():
     assert "named_players['champion'] is 'negascot(depth=2)', which cannot be made: unknown player" in str(error)
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize(
     ("game", "words"),
     [
@@ -621,7 +618,6 @@ class CoinsOfMany(TicTacToe):
         return dataclasses.replace(super().spec, min_return=-10.0, max_return=10.0)
 
 
-@pytest.mark.usefixtures("quick_compile")
 def test_returns_that_use_little_of_their_range_are_noted():
     found = testing.check_game(CoinsOfMany(), games=8, examples=4)
     (note,) = found.notes

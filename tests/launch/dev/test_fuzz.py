@@ -14,7 +14,6 @@ from launch.dev.fuzzing.contract import Broken
 from launch.dev.fuzzing.targets import TARGETS
 
 
-@pytest.mark.usefixtures("quick_compile")
 @pytest.mark.parametrize("target", TARGETS)
 def test_garbled_input_is_a_result_or_one_sentence(target: str) -> None:
     """The same cases every time; `python -m launch.dev.fuzz` tries others."""
