@@ -127,7 +127,7 @@ def _learner(config: Config, game: Any) -> Learner:
 
 @functools.partial(jax.jit, static_argnames=("config", "game"))
 def learn(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: Any) -> ShardResult:
-    """Plays windows in one shard of the lanes, all with the same parameters, and sums the gradient over each."""
+    """Plays a window in one shard of the lanes, and sums the gradient over it."""
     return window_shards.learn_in_jax(learner(config, game), config, opponents, state, shard)
 
 
@@ -141,7 +141,7 @@ def learn_compiled(
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Plays windows in every lane, all with the same parameters, then takes a step of the optimizer for each."""
+    """Plays a window in every lane, then takes one step of the optimizer."""
     found = window_shards.find_windows(learner(config, game).net, config, opponents, scaled_params(game, state))
     compiled = not isinstance(found, str)
     work = window_shards.work(learn_compiled if compiled else learn, init)
@@ -155,20 +155,17 @@ def update(
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
 def apply(config: Config, state: TrainState, results: tuple[ShardResult, ...]) -> tuple[TrainState, dict[str, Array]]:
-    """A step of the optimizer for each window, along its gradient in all shards."""
-    windows = shards.summed([result.windows for result in results])
-    params, optimizer_state, games = state.params, state.optimizer_state, state.games
-    for sums in windows:
-        gradient = sums.mean_gradient() if config.optimizer == "adam" else sums.gradient
-        rate = schedules.remaining(games, config.games) if config.anneal_learning_rate else jnp.float32(1)
-        params, optimizer_state = optimizers.step(
-            *(config.optimizer, params, optimizer_state, gradient),
-            rate=config.learning_rate * rate,
-            momentum=config.momentum,
-        )
-        games += sums.games
+    """One step of the optimizer along the gradient of all shards."""
+    sums = shards.summed([result.sums for result in results])
+    gradient = sums.mean_gradient() if config.optimizer == "adam" else sums.gradient
+    rate = schedules.remaining(state.games, config.games) if config.anneal_learning_rate else jnp.float32(1)
+    params, optimizer_state = optimizers.step(
+        *(config.optimizer, state.params, state.optimizer_state, gradient),
+        rate=config.learning_rate * rate,
+        momentum=config.momentum,
+    )
     state = window_shards.carry_on(state, results)._replace(params=params, optimizer_state=optimizer_state)
-    return state, shards.summed(windows).metrics()
+    return state, sums.metrics()
 
 
 def remark(config: Config, game: Game[Any], opponents: tuple[Policy, ...]) -> str:

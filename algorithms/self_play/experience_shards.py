@@ -34,7 +34,7 @@ class Learner(NamedTuple):
     epsilon: Callable[[Any, Array], Array]  # (config, [] games that have ended) -> [] probability of a random action
 
 
-def played_like(_: Any, state: Any) -> Played:
+def played_like(state: Any) -> Played:
     """The structure of what is played."""
     return Played(state.lanes, state.pending)
 

@@ -29,7 +29,7 @@ class Work(NamedTuple):
 
     part: Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], Any]  # (config, game, opponents, state, shard)
     init: Any  # the algorithm's
-    like: Callable[[Any, Any], Any]  # (config, state) -> a pytree with the structure of the result of `part`
+    like: Callable[[Any], Any]  # a pytree with the structure of the result of `part`, from a TrainState
     carried: tuple[str, ...]  # fields of a TrainState with a leading axis of lanes, of which `part` takes its shard's
     unused: tuple[str, ...]  # fields that `part` does not take
 
@@ -52,14 +52,14 @@ class Shared(NamedTuple):
     work: Work
     opponents: tuple[Policy, ...]
     state: Any  # the TrainState
-    config: Any
+    num_shards: int
 
 
 def spread(work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any) -> tuple[Any, ...]:
     """The results of the work in all of `config.shards` shards, by the workers in use; the same whoever they are."""
     if config.shards == 1:
         return (jax.block_until_ready(work.part(config, game, opponents, state, 0)),)
-    shared = Shared(work, opponents, state, config)
+    shared = Shared(work, opponents, state, config.shards)
     job = workers.Job(ShardWork, (work, config, cast(Hashable, game)), range(config.shards), shared)
     return tuple(workers.active().map(job))
 
@@ -83,15 +83,9 @@ def _update_unsharded(
     return apply(config, state, (learn(config, game, opponents, state, 0),))
 
 
-def keys(key: Array, count: int) -> Array:
-    """From the raw data of a window's key: for the next window, one for each shard's play, then for what they share."""
-    return jax.random.split(jax.random.wrap_key_data(key), 2 + count)
-
-
-@functools.partial(jax.jit, static_argnames="count")
-def next_key(key: Array, count: int) -> Array:
-    """The raw data of the next window's key."""
-    return jax.random.key_data(keys(key, count)[0])
+def keys(state: Any, count: int) -> Array:
+    """For the next update, then one for each shard's play, then for what all shards share."""
+    return jax.random.split(jax.random.wrap_key_data(state.key), 2 + count)
 
 
 def shard_of(batch: Result, shard: Any, count: int) -> Result:
@@ -124,7 +118,7 @@ class ShardWork(Handler):
 
     def __init__(self, work: Work, config: Any, game: Game[Any]) -> None:
         self.work, self.config, self.game = work, config, game
-        self.shared = Shared(work, (), None, config)
+        self.shared = Shared(work, (), None, 1)
 
     @classmethod
     def to_data(cls, work: Work, config: Any, game: Game[Any]) -> dict[str, Any] | None:
@@ -164,11 +158,11 @@ class ShardWork(Handler):
     def item_to_data(cls, item: int, shared: Shared) -> dict[str, Any]:
         """The lanes of a shard."""
         carried = [getattr(shared.state, name) for name in shared.work.carried]
-        return {"shard": item, "carried": [_cut(leaf, item, shared.config.shards) for leaf in jax.tree.leaves(carried)]}
+        return {"shard": item, "carried": [_cut(leaf, item, shared.num_shards) for leaf in jax.tree.leaves(carried)]}
 
     @classmethod
     def result_from_data(cls, result: list[Any], shared: Shared) -> Any:
-        return jax.tree.unflatten(jax.tree.structure(shared.work.like(shared.config, shared.state)), result)
+        return jax.tree.unflatten(jax.tree.structure(shared.work.like(shared.state)), result)
 
 
 class ShardElsewhere(ShardWork):
@@ -178,7 +172,7 @@ class ShardElsewhere(ShardWork):
         super().__init__(work, config, game)
         shapes = jax.eval_shape(lambda: work.init(config, game, jax.random.key(0)))
         state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        self.shared = Shared(work, opponents, state, config)
+        self.shared = Shared(work, opponents, state, config.shards)
 
     def load(self, shared: dict[str, Any]) -> None:
         state = self.shared.state

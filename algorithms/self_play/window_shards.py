@@ -1,13 +1,11 @@
-"""Windows of TD learning in a shard of the lanes: played in JAX or by compiled code, and the gradient of each.
+"""A window of TD learning in a shard of the lanes: played in JAX or by compiled code, and the gradient that follows.
 
-An update plays K windows one after another with the same parameters, K being `config.windows_per_update`. `config` has
-the settings of `algorithms.td_lambda`, and `state` the fields of its TrainState.
+`config` has the settings of `algorithms.td_lambda`, and `state` the fields of its TrainState.
 """
 
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +17,7 @@ from algorithms.learning import afterstates, seats
 from algorithms.learning.returns import Targets, Trail, Window
 from algorithms.self_play import shards, sparse_layer, way, windows
 from algorithms.self_play.shards import Work
-from algorithms.self_play.windows import Played, Windows
+from algorithms.self_play.windows import Windows
 from boardrl.errors import UserError
 from boardrl.game import Game
 from boardrl.play import rollout
@@ -37,7 +35,7 @@ class Carried(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is added up over a window in all shards."""
+    """What is added up over all shards."""
 
     gradient: Any
     loss: Array  # []
@@ -63,11 +61,11 @@ class Sums(NamedTuple):
 
 
 class ShardResult(NamedTuple):
-    """What one shard of the lanes has played, and the gradients that follow."""
+    """What one shard of the lanes has played, and the gradient that follows."""
 
     carried: Carried
     seen: return_scale.Range  # with the returns of the games that ended
-    windows: tuple[Sums, ...]  # K
+    sums: Sums
 
 
 class Learned(NamedTuple):
@@ -92,11 +90,10 @@ def work(part: Any, init: Any) -> Work:
     return Work(part, init, result_like, Carried._fields, ("optimizer_state",))
 
 
-def result_like(config: Any, state: Any) -> ShardResult:
+def result_like(state: Any) -> ShardResult:
     """A ShardResult's structure."""
     carried = Carried(state.lanes, state.pending, state.traces)
-    sums = Sums(state.params, *[state.games] * (len(Sums._fields) - 1))
-    return ShardResult(carried, state.seen, (sums,) * config.windows_per_update)
+    return ShardResult(carried, state.seen, Sums(state.params, *[state.games] * (len(Sums._fields) - 1)))
 
 
 def sums(trail: Trail, gradient: Any, loss: Array, squared_error: Array, known: Array) -> Sums:
@@ -108,13 +105,11 @@ def sums(trail: Trail, gradient: Any, loss: Array, squared_error: Array, known: 
 def carry_on(state: Any, results: Sequence[ShardResult]) -> Any:
     """The TrainState of the next update, but for what the optimizer changes."""
     carried = shards.joined([result.carried for result in results])
-    games = [sums.games for result in results for sums in result.windows]
-    num_windows = len(results[0].windows)
     return state._replace(
         seen=return_scale.joined(*(result.seen for result in results)),
         **carried._asdict(),
-        key=jax.lax.fori_loop(0, num_windows, lambda _, key: shards.next_key(key, len(results)), state.key),
-        games=functools.reduce(jnp.add, games, state.games),
+        key=jax.random.key_data(shards.keys(state, len(results))[0]),
+        games=state.games + functools.reduce(jnp.add, [result.sums.games for result in results]),
         updates=state.updates + 1,
     )
 
@@ -128,42 +123,27 @@ def scaled_params(game: Game[Any], state: Any) -> nets.ScaledParams:
 
 
 def learn_in_jax(learner: Learner, config: Any, opponents: tuple[Policy, ...], state: Any, shard: Any) -> ShardResult:
-    """Plays K windows in one shard of the lanes, and sums the gradient over each."""
-    net, game = learner.net, learner.net.game
+    """Plays a window in one shard of the lanes, and sums the gradient over it."""
+    net, keys, game = learner.net, shards.keys(state, config.shards), learner.net.game
     params = scaled_params(game, state)
     lineup = seats.seating(config.lanes, game.spec.num_players, len(opponents), rotate=config.rotate_opponents)
-    lineup = shards.shard_of(lineup, shard, config.shards)
+    lanes, pending, traces = shards.shard_of((state.lanes, state.pending, state.traces), shard, config.shards)
     choose = functools.partial(afterstates.choose, net, params, utility=config.utility, epsilon=config.epsilon)
-
-    def learn(
-        before: tuple[Carried, return_scale.Range, Array], _: None
-    ) -> tuple[tuple[Carried, return_scale.Range, Array], Sums]:
-        (lanes, pending, traces), seen, key = before
-        keys = shards.keys(key, config.shards)
-        played = afterstates.play_window(
-            *(net, params, choose, opponents, lanes, pending, lineup, keys[1 + shard]),
-            num_turns=config.window,
-            opening=config.opening,
-        )
-        place = jax.random.randint(keys[-1], (), 0, config.thin)
-        learned = learner.learn_from(config, net, params, played.window, traces, place)
-        trail = played.window.trail
-        carried = Carried(played.lanes, afterstates.still_open(played.window, learned.targets), learned.traces)
-        after = carried, return_scale.widened(seen, trail.returns, trail.ended), jax.random.key_data(keys[0])
-        return after, learned.sums._replace(rolls=played.rolls)
-
-    carried = shards.shard_of(Carried(state.lanes, state.pending, state.traces), shard, config.shards)
-    (carried, seen, _), found = repeated(learn, (carried, state.seen, state.key), config.windows_per_update)
-    return ShardResult(carried, seen, found)
-
-
-def repeated(step: Any, carry: Any, count: int) -> tuple[Any, tuple[Any, ...]]:
-    """`jax.lax.scan` so many times, with a tuple of results; once is no loop, in which XLA would round otherwise."""
-    if count == 1:
-        carry, result = step(carry, None)
-        return carry, (result,)
-    carry, stacked = jax.lax.scan(step, carry, length=count)
-    return carry, tuple(jax.tree.map(operator.itemgetter(number), stacked) for number in range(count))
+    played = afterstates.play_window(
+        *(net, params, choose, opponents, lanes, pending),
+        shards.shard_of(lineup, shard, config.shards),
+        keys[1 + shard],
+        num_turns=config.window,
+        opening=config.opening,
+    )
+    place = jax.random.randint(keys[-1], (), 0, config.thin)
+    learned = learner.learn_from(config, net, params, played.window, traces, place)
+    trail = played.window.trail
+    return ShardResult(
+        carried=Carried(played.lanes, afterstates.still_open(played.window, learned.targets), learned.traces),
+        seen=return_scale.widened(state.seen, trail.returns, trail.ended),
+        sums=learned.sums._replace(rolls=played.rolls),
+    )
 
 
 # --- by compiled code -------------------------------------------------------------------------------------------------
@@ -184,71 +164,54 @@ def find_windows(
 
 
 def learn_compiled(learner: Learner, config: Any, opponents: tuple[Policy, ...], state: Any, shard: int) -> ShardResult:
-    """The same where compiled code plays."""
+    """Learns in a shard from the window that compiled code plays."""
     game, params = learner.net.game, _scaled_params(learner.net.game, state)
     compiled = find_windows(learner.net, config, opponents, params)
     if isinstance(compiled, str):
         raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
     flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
+    plan = windows.plan_of(
+        windows.seed_of(state.key),
+        num_turns=config.window,
+        epsilon=config.epsilon,
+        opening=config.opening,
+        thin=config.thin,
+        every_slot=config.view == "backward",
+    )
     size = config.lanes // config.shards
     part = windows.part_of(state.lanes, state.pending, shard * size, (shard + 1) * size)
     seated = (config.lanes, game.spec.num_players, len(compiled.lineup.layouts) - 1, config.rotate_opponents)
-    seating = windows.seating(*seated)[part.numbers]
     threads = max(machine.num_cores() // config.shards, 1)
-    traces, seen, key = shards.shard_of(state.traces, shard, config.shards), state.seen, state.key
-    found: list[Sums] = []
-    while len(found) < config.windows_per_update:
-        key = shards.next_key(key, config.shards) if found else key
-        plan = windows.plan_of(
-            windows.seed_of(key),
-            num_turns=config.window,
-            epsilon=config.epsilon,
-            opening=config.opening,
-            thin=config.thin,
-            every_slot=config.view == "backward",
-        )
-        played = compiled.play(part, seating, flat, plan, threads=threads)
-        part = part._replace(lanes=played.lanes, pending=played.pending)
-        sums, seen, traces = _learn_from_played(learner, config, params, seen, traces, played, plan.place)
-        found.append(sums)
-    return ShardResult(Carried(part.lanes, part.pending, traces), seen, tuple(found))
+    played = compiled.play(part, windows.seating(*seated)[part.numbers], flat, plan, threads=threads)
+    inputs, sparse = played.window.inputs, isinstance(played.window.inputs, nets.Sparse) and config.view == "forward"
+    window = played.window
+    if sparse:
+        window = window._replace(inputs=sparse_layer.outputs(state.params, inputs))
+    known = (state.params, state.seen, state.traces)
+    found, seen, traces, slope = _learn_from(learner, config, *known, window, played.rolls, plan.place, shard)
+    if sparse:
+        found = found._replace(gradient=sparse_layer.with_gradient(found.gradient, inputs, slope))
+    return ShardResult(Carried(played.lanes, played.pending, traces), seen, found)
 
 
 _scaled_params = jax.jit(scaled_params, static_argnames="game")
-
-
-def _learn_from_played(
-    learner: Learner,
-    config: Any,
-    params: nets.ScaledParams,
-    seen: return_scale.Range,
-    traces: Any,
-    played: Played,
-    place: int,
-) -> tuple[Sums, return_scale.Range, Any]:
-    """What follows from a window, with the first layer's gradient by compiled code where inputs are sparse."""
-    window, inputs = played.window, played.window.inputs
-    sparse = isinstance(inputs, nets.Sparse) and config.view == "forward"
-    if sparse:
-        window = window._replace(inputs=sparse_layer.outputs(params.net, inputs))
-    sums, seen, traces, slope = _learn_from(learner, config, params, seen, traces, window, played.rolls, place)
-    if sparse:
-        sums = sums._replace(gradient=sparse_layer.with_gradient(sums.gradient, inputs, slope))
-    return sums, seen, traces
 
 
 @functools.partial(jax.jit, static_argnames=("learner", "config"))
 def _learn_from(
     learner: Learner,
     config: Any,
-    params: nets.ScaledParams,
+    params: Any,
     seen: return_scale.Range,
     traces: Any,
     window: Window,
     rolls: Array,
     place: Array,
+    shard: Array,
 ) -> tuple[Sums, return_scale.Range, Any, Any]:
     """Of a window of one shard: sums, the range of returns with it, traces, and the gradient of inputs."""
-    learned = learner.learn_from(config, learner.net, params, window, traces, place)
+    scaled = nets.ScaledParams(params, return_scale.scale_of(learner.net.game.spec, seen))
+    mine = shards.shard_of(traces, shard, config.shards)
+    learned = learner.learn_from(config, learner.net, scaled, window, mine, place)
     seen = return_scale.widened(seen, window.trail.returns, window.trail.ended)
     return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces, learned.slope

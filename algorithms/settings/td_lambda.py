@@ -25,10 +25,7 @@ class Config:
     shards: int = setting(
         1, "groups of lanes that play and learn at the same time, one thread each; divides --lanes", formerly="parts"
     )
-    window: int = setting(8, "turns in every lane for a step of the optimizer")
-    windows_per_update: int = setting(
-        1, "windows played in a row with the same parameters; then each is a step (more: larger tasks for a cluster)"
-    )
+    window: int = setting(8, "turns in every lane between two updates")
     thin: int = setting(1, "learn from one of so many successive turns, which are much alike; divides --window")
     net: str = setting("mlp", named_nets.HELP)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers of mlp, and of the dense layers of conv")
@@ -55,7 +52,7 @@ class Config:
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
     fractions = ("decay", "epsilon", "learning_rate", "momentum")
-    checks.check(config, game, fractions=fractions, counts=("games", "lanes", "shards", "window", "windows_per_update"))
+    checks.check(config, game, fractions=fractions, counts=("games", "lanes", "shards", "window"))
     checks.check_opening(config)
     checks.check_divides(config, "shards", "lanes")
     checks.check_divides(config, "thin", "window")
