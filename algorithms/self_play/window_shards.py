@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from algorithms.learning import afterstates, seats
@@ -123,21 +124,20 @@ def scaled_params(game: Game[Any], state: Any) -> nets.ScaledParams:
 
 
 def learn_in_jax(learner: Learner, config: Any, opponents: tuple[Policy, ...], state: Any, shard: Any) -> ShardResult:
-    """Plays a window in one shard of the lanes, and sums the gradient over it."""
+    """Plays a window in the lanes of one shard, and sums the gradient over it."""
     net, keys, game = learner.net, shards.keys(state, config.shards), learner.net.game
     params = scaled_params(game, state)
     lineup = seats.seating(config.lanes, game.spec.num_players, len(opponents), rotate=config.rotate_opponents)
-    lanes, pending, traces = shards.shard_of((state.lanes, state.pending, state.traces), shard, config.shards)
     choose = functools.partial(afterstates.choose, net, params, utility=config.utility, epsilon=config.epsilon)
     played = afterstates.play_window(
-        *(net, params, choose, opponents, lanes, pending),
+        *(net, params, choose, opponents, state.lanes, state.pending),
         shards.shard_of(lineup, shard, config.shards),
         keys[1 + shard],
         num_turns=config.window,
         opening=config.opening,
     )
     place = jax.random.randint(keys[-1], (), 0, config.thin)
-    learned = learner.learn_from(config, net, params, played.window, traces, place)
+    learned = learner.learn_from(config, net, params, played.window, state.traces, place)
     trail = played.window.trail
     return ShardResult(
         carried=Carried(played.lanes, afterstates.still_open(played.window, learned.targets), learned.traces),
@@ -179,16 +179,17 @@ def learn_compiled(learner: Learner, config: Any, opponents: tuple[Policy, ...],
         every_slot=config.view == "backward",
     )
     size = config.lanes // config.shards
-    part = windows.part_of(state.lanes, state.pending, shard * size, (shard + 1) * size)
+    numbers = np.arange(shard * size, (shard + 1) * size)
+    part = windows.Part(numbers, *jax.tree.map(np.asarray, (state.lanes, state.pending)))
     seated = (config.lanes, game.spec.num_players, len(compiled.lineup.layouts) - 1, config.rotate_opponents)
     threads = max(machine.num_cores() // config.shards, 1)
-    played = compiled.play(part, windows.seating(*seated)[part.numbers], flat, plan, threads=threads)
+    played = compiled.play(part, windows.seating(*seated)[numbers], flat, plan, threads=threads)
     inputs, sparse = played.window.inputs, isinstance(played.window.inputs, nets.Sparse) and config.view == "forward"
     window = played.window
     if sparse:
         window = window._replace(inputs=sparse_layer.outputs(state.params, inputs))
     known = (state.params, state.seen, state.traces)
-    found, seen, traces, slope = _learn_from(learner, config, *known, window, played.rolls, plan.place, shard)
+    found, seen, traces, slope = _learn_from(learner, config, *known, window, played.rolls, plan.place)
     if sparse:
         found = found._replace(gradient=sparse_layer.with_gradient(found.gradient, inputs, slope))
     return ShardResult(Carried(played.lanes, played.pending, traces), seen, found)
@@ -207,11 +208,9 @@ def _learn_from(
     window: Window,
     rolls: Array,
     place: Array,
-    shard: Array,
 ) -> tuple[Sums, return_scale.Range, Any, Any]:
     """Of a window of one shard: sums, the range of returns with it, traces, and the gradient of inputs."""
     scaled = nets.ScaledParams(params, return_scale.scale_of(learner.net.game.spec, seen))
-    mine = shards.shard_of(traces, shard, config.shards)
-    learned = learner.learn_from(config, learner.net, scaled, window, mine, place)
+    learned = learner.learn_from(config, learner.net, scaled, window, traces, place)
     seen = return_scale.widened(seen, window.trail.returns, window.trail.ended)
     return learned.sums._replace(rolls=jnp.int32(rolls)), seen, learned.traces, learned.slope
