@@ -69,15 +69,20 @@ def spread(work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ..
     return tuple(workers.active().map(job))
 
 
-def update(work: Work, apply: Any, config: Any, game: Game[Any], opponents: Any, state: Any) -> Any:
-    """`apply(config, state, results)` with the results of the work in all shards.
+def update(
+    work: Work, apply: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any, *, traced: bool
+) -> tuple[Any, dict[str, Array]]:
+    """`apply(config, state, results)` with the results of the work in all shards: the state after it, and metrics.
 
     Args:
-      work, apply: jitted functions, `config.shards` says for how many shards.
+      apply: jitted.
+      traced: the work is a jitted function too.
     """
-    if config.shards == 1:
-        return _update_unsharded(work.part, apply, config, game, opponents, state)
-    return apply(config, state, spread(work, config, game, opponents, state))
+    if traced and config.shards == 1:
+        return cast(tuple[Any, dict[str, Array]], _update_unsharded(work.part, apply, config, game, opponents, state))
+    return cast(
+        tuple[Any, dict[str, Array]], apply(config, state, spread(work, config, game, opponents, state))
+    )
 
 
 @functools.partial(jax.jit, static_argnames=("learn", "apply", "config", "game"), donate_argnames="state")

@@ -35,6 +35,10 @@ class Carried(NamedTuple):
     traces: Any
 
 
+COUNTS = ("decisions", "rolls")  # metrics that are added up over windows
+METRICS = ("loss", "td_error", *COUNTS)
+
+
 class Sums(NamedTuple):
     """What is added up over all shards."""
 
@@ -103,13 +107,13 @@ def sums(trail: Trail, gradient: Any, loss: Array, squared_error: Array, known: 
     return Sums(gradient, loss, squared_error, known, games, decisions, rolls=jnp.int32(0))
 
 
-def carry_on(state: Any, results: Sequence[ShardResult]) -> Any:
-    """The TrainState of the next update, but for what the optimizer changes."""
+def carry_on(config: Any, state: Any, results: Sequence[ShardResult]) -> Any:
+    """The TrainState after the window, but for what the optimizer changes: with the lanes of these results."""
     carried = shards.joined([result.carried for result in results])
     return state._replace(
         seen=return_scale.joined(*(result.seen for result in results)),
         **carried._asdict(),
-        key=jax.random.key_data(shards.keys(state, len(results))[0]),
+        key=jax.random.key_data(shards.keys(state, config.shards)[0]),
         games=state.games + functools.reduce(jnp.add, [result.sums.games for result in results]),
         updates=state.updates + 1,
     )
