@@ -9,7 +9,7 @@ parameters that it changes. Sources: McMahan et al. 2017 (FederatedAveraging), S
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -76,8 +76,10 @@ def averaged(state: Any, trained: Sequence[Trained]) -> tuple[Any, dict[str, Arr
     """
     after = [each.state for each in trained]
 
-    def mean(*leaves: Array) -> Array:  # counts of steps are the same in all shards
-        return sum(leaves) / len(leaves) if jnp.issubdtype(leaves[0].dtype, jnp.floating) else leaves[0]
+    def mean(*leaves: Array) -> Array:
+        if not jnp.issubdtype(leaves[0].dtype, jnp.floating):
+            return leaves[0]  # a count of steps, the same in all shards
+        return functools.reduce(jnp.add, leaves) / len(leaves)
 
     params, optimizer_state = jax.tree.map(mean, *((each.params, each.optimizer_state) for each in after))
     carried = shards.joined([Carried(each.lanes, each.pending, each.traces) for each in after])

@@ -80,9 +80,7 @@ def update(
     """
     if traced and config.shards == 1:
         return cast(tuple[Any, dict[str, Array]], _update_unsharded(work.part, apply, config, game, opponents, state))
-    return cast(
-        tuple[Any, dict[str, Array]], apply(config, state, spread(work, config, game, opponents, state))
-    )
+    return cast(tuple[Any, dict[str, Array]], apply(config, state, spread(work, config, game, opponents, state)))
 
 
 @functools.partial(jax.jit, static_argnames=("learn", "apply", "config", "game"), donate_argnames="state")
