@@ -20,9 +20,8 @@ from jax import Array
 from algorithms.learning import afterstates, optimizers, schedules
 from algorithms.learning.returns import Targets, Window, lambda_returns
 from algorithms.learning.traces import backward_gradient, no_traces
-from algorithms.self_play import local_steps, shards, way, window_shards
-from algorithms.self_play.local_steps import Trained
-from algorithms.self_play.window_shards import Learned, Learner, ShardResult
+from algorithms.self_play import shards, way, window_shards
+from algorithms.self_play.window_shards import Learned, Learner, ShardResult, Trained
 from algorithms.settings.td_lambda import Config, value_net
 from algorithms.settings.td_lambda import check as check
 from boardrl.game import Game
@@ -143,7 +142,7 @@ def learn_compiled(
 def train(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int) -> Trained:
     """Plays several windows in one shard of the lanes, with a step of the optimizer after each."""
     part = learn if config.play == "jax" else learn_compiled
-    return local_steps.train(part, apply, config, game, opponents, state, shard)
+    return window_shards.take_local_steps(part, apply, config, game, opponents, state, shard)
 
 
 def update(
@@ -154,7 +153,8 @@ def update(
     in_jax = isinstance(found, str)
     if config.local_steps > 1:
         config = dataclasses.replace(config, play="jax" if in_jax else "compiled")  # the same on all machines
-        return local_steps.update(local_steps.work(train, init), config, game, opponents, state)
+        work = window_shards.local_work(train, init)
+        return window_shards.update_by_local_steps(work, config, game, opponents, state)
     work = window_shards.work(learn if in_jax else learn_compiled, init)
     return shards.update(work, apply, config, game, opponents, state, traced=in_jax)
 

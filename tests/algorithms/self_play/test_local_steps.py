@@ -11,7 +11,7 @@ import pytest
 
 from algorithms import td_lambda
 from algorithms.learning import optimizers
-from algorithms.self_play import local_steps, shards
+from algorithms.self_play import shards, window_shards
 from boardrl import registry, workers
 from boardrl.runs import checkpoint
 from boardrl.workers import Local
@@ -117,6 +117,6 @@ def test_neither_workers_nor_a_checkpoint_change_anything(way, tmp_path):
 
 
 def test_metrics_of_several_windows():
-    rows = [{"loss": 1.0, "td_error": 0.5, "decisions": 3.0, "rolls": 0.0}, dict.fromkeys(local_steps.METRICS, 2.0)]
+    rows = [{"loss": 1.0, "td_error": 0.5, "decisions": 3.0, "rolls": 0.0}, dict.fromkeys(window_shards.METRICS, 2.0)]
     wanted = {"loss": 1.5, "td_error": 1.25, "decisions": 5.0, "rolls": 2.0}
-    assert {name: float(value) for name, value in local_steps.joined_metrics(rows).items()} == wanted
+    assert {name: float(value) for name, value in window_shards.joined_metrics(rows).items()} == wanted
