@@ -7,6 +7,7 @@ Sources: Tesauro 1995 (TD-Gammon); Sutton and Barto 2018, chapter 12.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Hashable
 from typing import Any, NamedTuple, cast
@@ -20,7 +21,7 @@ from algorithms.learning import afterstates, optimizers, schedules
 from algorithms.learning.returns import Targets, Window, lambda_returns
 from algorithms.learning.traces import backward_gradient, no_traces
 from algorithms.self_play import shards, way, window_shards
-from algorithms.self_play.window_shards import Learned, Learner, ShardResult
+from algorithms.self_play.window_shards import Learned, Learner, ShardResult, Trained
 from algorithms.settings.td_lambda import Config, value_net
 from algorithms.settings.td_lambda import check as check
 from boardrl.game import Game
@@ -138,24 +139,29 @@ def learn_compiled(
     return window_shards.learn_compiled(learner(config, game), config, opponents, state, shard)
 
 
+def train(config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState, shard: int) -> Trained:
+    """Plays several windows in one shard of the lanes, with a step of the optimizer after each."""
+    part = learn if config.play == "jax" else learn_compiled
+    return window_shards.take_local_steps(part, apply, config, game, opponents, state, shard)
+
+
 def update(
     config: Config, game: Game[Any], opponents: tuple[Policy, ...], state: TrainState
 ) -> tuple[TrainState, dict[str, Array]]:
-    """Plays a window in every lane, then takes one step of the optimizer."""
+    """Plays a window in every lane, then takes one step of the optimizer; or several of both in each shard."""
     found = window_shards.find_windows(learner(config, game).net, config, opponents, scaled_params(game, state))
-    compiled = not isinstance(found, str)
-    work = window_shards.work(learn_compiled if compiled else learn, init)
-    updated: tuple[TrainState, dict[str, Array]]
-    if compiled:
-        updated = apply(config, state, shards.spread(work, config, game, opponents, state))
-    else:
-        updated = shards.update(work, apply, config, game, opponents, state)
-    return updated
+    in_jax = isinstance(found, str)
+    if config.local_steps > 1:
+        config = dataclasses.replace(config, play="jax" if in_jax else "compiled")  # the same on all machines
+        work = window_shards.local_work(train, init)
+        return window_shards.update_by_local_steps(work, config, game, opponents, state)
+    work = window_shards.work(learn if in_jax else learn_compiled, init)
+    return shards.update(work, apply, config, game, opponents, state, traced=in_jax)
 
 
 @functools.partial(jax.jit, static_argnames="config", donate_argnames="state")
 def apply(config: Config, state: TrainState, results: tuple[ShardResult, ...]) -> tuple[TrainState, dict[str, Array]]:
-    """One step of the optimizer along the gradient of all shards."""
+    """One step of the optimizer along the gradient of these shards."""
     sums = shards.summed([result.sums for result in results])
     gradient = sums.mean_gradient() if config.optimizer == "adam" else sums.gradient
     rate = schedules.remaining(state.games, config.games) if config.anneal_learning_rate else jnp.float32(1)
@@ -164,7 +170,7 @@ def apply(config: Config, state: TrainState, results: tuple[ShardResult, ...]) -
         rate=config.learning_rate * rate,
         momentum=config.momentum,
     )
-    state = window_shards.carry_on(state, results)._replace(params=params, optimizer_state=optimizer_state)
+    state = window_shards.carry_on(config, state, results)._replace(params=params, optimizer_state=optimizer_state)
     return state, sums.metrics()
 
 

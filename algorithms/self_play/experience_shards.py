@@ -61,9 +61,9 @@ def play_in_jax(learner: Learner, config: Any, opponents: tuple[Policy, ...], st
         return experience.Decision(action, action, position)
 
     seating = seats.seating(config.lanes, game.spec.num_players, len(opponents))
-    lanes, seat_of = shards.shard_of((state.lanes, seating), shard, config.shards)
+    seat_of = shards.shard_of(seating, shard, config.shards)
     worth = rewards.parse(config.rewards, game)
-    played = experience.play(game, decide, opponents, worth, lanes, key, num_turns=config.window, seat_of=seat_of)
+    played = experience.play(game, decide, opponents, worth, state.lanes, key, num_turns=config.window, seat_of=seat_of)
     return Played(*played)
 
 
@@ -76,7 +76,7 @@ def play_compiled(learner: Learner, config: Any, opponents: tuple[Policy, ...], 
     mine = slice(shard * size, (shard + 1) * size)
     return compiled.play(
         np.arange(config.lanes)[mine],
-        jax.tree.map(lambda leaf: np.asarray(leaf)[mine], state.lanes),
+        jax.tree.map(np.asarray, state.lanes),
         windows.seating(config.lanes, game.spec.num_players, len(opponents), True)[mine],
         compiled.lineup.params((state.params, *(opponent.params for opponent in opponents))),
         rewards.parse(config.rewards, game),

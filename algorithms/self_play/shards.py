@@ -27,10 +27,11 @@ class Work(NamedTuple):
     Other processes are sent the lanes of a shard and, once an update, the other fields of the TrainState that it takes.
     """
 
-    part: Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], Any]  # (config, game, opponents, state, shard)
+    # (config, game, opponents, state, shard), with a state that has only the shard's lanes
+    part: Callable[[Any, Game[Any], tuple[Policy, ...], Any, int], Any]
     init: Any  # the algorithm's
     like: Callable[[Any], Any]  # a pytree with the structure of the result of `part`, from a TrainState
-    carried: tuple[str, ...]  # fields of a TrainState with a leading axis of lanes, of which `part` takes its shard's
+    carried: tuple[str, ...]  # fields of a TrainState with a leading axis of lanes
     unused: tuple[str, ...]  # fields that `part` does not take
 
     def names(self) -> dict[str, Any]:
@@ -44,6 +45,10 @@ class Work(NamedTuple):
         """The work of these names."""
         part, init, like = (addresses.find(names[name]) for name in cls._fields[:3])
         return cls(part, init, like, tuple(names["carried"]), tuple(names["unused"]))
+
+    def lanes_of(self, shard: int, count: int, state: Any) -> dict[str, Any]:
+        """The carried fields of a TrainState, of one of `count` shards."""
+        return {name: _cut(getattr(state, name), shard, count) for name in self.carried}
 
 
 class Shared(NamedTuple):
@@ -64,15 +69,18 @@ def spread(work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ..
     return tuple(workers.active().map(job))
 
 
-def update(work: Work, apply: Any, config: Any, game: Game[Any], opponents: Any, state: Any) -> Any:
-    """`apply(config, state, results)` with the results of the work in all shards.
+def update(
+    work: Work, apply: Any, config: Any, game: Game[Any], opponents: tuple[Policy, ...], state: Any, *, traced: bool
+) -> tuple[Any, dict[str, Array]]:
+    """`apply(config, state, results)` with the results of the work in all shards: the state after it, and metrics.
 
     Args:
-      work, apply: jitted functions, `config.shards` says for how many shards.
+      apply: jitted.
+      traced: the work is a jitted function too.
     """
-    if config.shards == 1:
-        return _update_unsharded(work.part, apply, config, game, opponents, state)
-    return apply(config, state, spread(work, config, game, opponents, state))
+    if traced and config.shards == 1:
+        return cast(tuple[Any, dict[str, Array]], _update_unsharded(work.part, apply, config, game, opponents, state))
+    return cast(tuple[Any, dict[str, Array]], apply(config, state, spread(work, config, game, opponents, state)))
 
 
 @functools.partial(jax.jit, static_argnames=("learn", "apply", "config", "game"), donate_argnames="state")
@@ -144,8 +152,9 @@ class ShardWork(Handler):
         self.shared = shared
 
     def run(self, item: Any) -> Any:
-        part = self.work.part
-        return jax.block_until_ready(part(self.config, self.game, self.shared.opponents, self.shared.state, item))
+        _, opponents, state, num_shards = self.shared
+        state = state._replace(**self.work.lanes_of(item, num_shards, state))
+        return jax.block_until_ready(self.work.part(self.config, self.game, opponents, state, item))
 
     @classmethod
     def shared_to_data(cls, shared: Shared) -> dict[str, Any]:
@@ -157,8 +166,8 @@ class ShardWork(Handler):
     @classmethod
     def item_to_data(cls, item: int, shared: Shared) -> dict[str, Any]:
         """The lanes of a shard."""
-        carried = [getattr(shared.state, name) for name in shared.work.carried]
-        return {"shard": item, "carried": [_cut(leaf, item, shared.num_shards) for leaf in jax.tree.leaves(carried)]}
+        lanes = shared.work.lanes_of(item, shared.num_shards, shared.state)
+        return {"shard": item, **{name: jax.tree.leaves(field) for name, field in lanes.items()}}
 
     @classmethod
     def result_from_data(cls, result: list[Any], shared: Shared) -> Any:
@@ -166,7 +175,7 @@ class ShardWork(Handler):
 
 
 class ShardElsewhere(ShardWork):
-    """The same in another process: the TrainState comes as arrays, and has only the lanes of the shard at hand."""
+    """The same in another process: the TrainState comes as arrays, its lanes with each shard."""
 
     def __init__(self, work: Work, config: Any, game: Game[Any], opponents: tuple[Policy, ...]) -> None:
         super().__init__(work, config, game)
@@ -175,19 +184,26 @@ class ShardElsewhere(ShardWork):
         self.shared = Shared(work, opponents, state, config.shards)
 
     def load(self, shared: dict[str, Any]) -> None:
-        state = self.shared.state
-        fields = {name: jax.tree.unflatten(jax.tree.structure(getattr(state, name)), shared[name]) for name in shared}
-        self.shared = self.shared._replace(state=state._replace(**fields))
+        self.shared = self.shared._replace(state=self._with(shared))
 
     def run(self, item: dict[str, Any]) -> list[Any]:
         """The leaves of the result."""
-        carried = [getattr(self.shared.state, name) for name in self.work.carried]
-        for leaf, mine in zip(jax.tree.leaves(carried), item["carried"], strict=True):
-            size = len(mine)
-            leaf[item["shard"] * size : (item["shard"] + 1) * size] = mine
-        return jax.tree.leaves(super().run(item["shard"]))
+        _, opponents, _, _ = self.shared
+        state = self._with({name: item[name] for name in self.work.carried})
+        return jax.tree.leaves(self.work.part(self.config, self.game, opponents, state, item["shard"]))
+
+    def _with(self, fields: dict[str, list[Any]]) -> Any:
+        """The TrainState with fields of these leaves."""
+        state = self.shared.state
+        made = {name: jax.tree.unflatten(jax.tree.structure(getattr(state, name)), fields[name]) for name in fields}
+        return state._replace(**made)
 
 
-def _cut(leaf: Any, shard: int, count: int) -> np.ndarray:
-    size = leaf.shape[0] // count
-    return np.asarray(leaf)[shard * size : (shard + 1) * size]
+def _cut(field: Any, shard: int, count: int) -> Any:
+    """One of `count` equal shards of every leaf's first axis, in NumPy."""
+
+    def cut(leaf: Any) -> np.ndarray:
+        size = leaf.shape[0] // count
+        return np.asarray(leaf)[shard * size : (shard + 1) * size]
+
+    return jax.tree.map(cut, field)

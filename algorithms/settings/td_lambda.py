@@ -25,7 +25,10 @@ class Config:
     shards: int = setting(
         1, "groups of lanes that play and learn at the same time, one thread each; divides --lanes", formerly="parts"
     )
-    window: int = setting(8, "turns in every lane between two updates")
+    local_steps: int = setting(
+        1, "steps that each shard takes by itself before all go on from their mean; 1: steps of all shards together"
+    )
+    window: int = setting(8, "turns in every lane for a step of the optimizer")
     thin: int = setting(1, "learn from one of so many successive turns, which are much alike; divides --window")
     net: str = setting("mlp", named_nets.HELP)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers of mlp, and of the dense layers of conv")
@@ -52,7 +55,7 @@ class Config:
 def check(config: Config, game: Game[Any]) -> None:
     """Refuses settings that make no sense, in one sentence."""
     fractions = ("decay", "epsilon", "learning_rate", "momentum")
-    checks.check(config, game, fractions=fractions, counts=("games", "lanes", "shards", "window"))
+    checks.check(config, game, fractions=fractions, counts=("games", "lanes", "shards", "local_steps", "window"))
     checks.check_opening(config)
     checks.check_divides(config, "shards", "lanes")
     checks.check_divides(config, "thin", "window")

@@ -6,6 +6,7 @@ Data is None, booleans, numbers, texts, bytes, arrays, and lists, tuples (which 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import jax
@@ -65,7 +66,7 @@ def unpack(buffer: Any) -> Any:
         if ARRAY in value:
             start, kind, shape = value[ARRAY]
             dtype = np.dtype(kind)
-            size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+            size = math.prod(shape) * dtype.itemsize
             return np.frombuffer(view[first + start : first + start + size], dtype).reshape(shape)
         if BYTES in value:
             start, size = value[BYTES]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from boardrl import registry, workers
 from boardrl.matches import arena
@@ -13,10 +12,12 @@ from boardrl.workers import Local, Workers
 from launch.bench import learn_suite
 from launch.bench.row import Row
 
+Rate = Callable[[], Callable[[], float]]  # makes what measures once, already compiled
+
 WORKERS = 2
 GAMES = 40  # of a match
-LARGE: dict[str, Any] = {"lanes": 4096, "window": 32}  # 16 times as much play in an update as Ludo's defaults
-LARGE_UPDATES = 10  # per measurement
+LOCAL_STEPS = 16  # which make td_lambda's updates of Ludo long enough for a cluster (docs/scaling.md)
+UPDATES = 10  # of so many steps, per measurement
 
 
 def rows(batch: int) -> Sequence[Row]:
@@ -24,18 +25,28 @@ def rows(batch: int) -> Sequence[Row]:
     return [
         _row("jumper 6x6, tdleaf to depth 3", "moves/s", lambda: learn_suite.moves_rate("jumper:size=6", 3)),
         _row("jumper 6x6, match of negascout(depth=4)", "games/s", by_matches),
-        _row("ludo, td_lambda in 2 shards", "rolls/s", lambda: learn_suite.training_rate("ludo", "rolls")),
-        _row("ludo, td_lambda in 2 shards, 4096 lanes, window 32", "rolls/s", by_large_updates),
+        _row("ludo, td_lambda in 2 shards", "rolls/s", by_td_lambda),
+        _row(f"ludo, td_lambda, {LOCAL_STEPS} local steps", "rolls/s", by_local_steps),
+        _row(
+            *(f"ludo, td_lambda, {LOCAL_STEPS} local steps beside none", "rolls/s", by_local_steps),
+            peer_name="local, --local_steps=1",
+            peer=by_td_lambda,
+        ),
     ]
 
 
-def by_large_updates() -> Callable[[], float]:
-    """TD(λ) with updates that are long enough for a cluster (docs/scaling.md)."""
-    return learn_suite.training_rate("ludo", "rolls", updates=LARGE_UPDATES, **LARGE)
+def by_td_lambda() -> Callable[[], float]:
+    return learn_suite.training_rate("ludo", "rolls")
 
 
-def _row(name: str, unit: str, rate: Callable[[], Callable[[], float]]) -> Row:
-    def measured(pool: Callable[[], Workers]) -> Callable[[], float]:
+def by_local_steps() -> Callable[[], float]:
+    return learn_suite.training_rate("ludo", "rolls", updates=UPDATES, local_steps=LOCAL_STEPS)
+
+
+def _row(name: str, unit: str, rate: Rate, *, peer_name: str = "local", peer: Rate | None = None) -> Row:
+    """A rate by Ray, beside another (default: the same) by this machine's threads and processes."""
+
+    def measured(pool: Callable[[], Workers], rate: Rate) -> Callable[[], float]:
         made = functools.cache(rate)
 
         def run() -> float:
@@ -44,7 +55,7 @@ def _row(name: str, unit: str, rate: Callable[[], Callable[[], float]]) -> Row:
 
         return run
 
-    return Row(name, unit, measured(_ray), "local", measured(_local))
+    return Row(name, unit, measured(_ray, rate), peer_name, measured(_local, peer or rate))
 
 
 @functools.cache

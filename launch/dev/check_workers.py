@@ -39,6 +39,10 @@ TRAIN: dict[str, dict[str, Any]] = {
         "game": "ludo", "games": 4000, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 2000,
         "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
     },
+    "local_steps": {
+        "algo": "td_lambda", "game": "ludo", "games": 8000, "lanes": 64, "shards": 4, "window": 16, "hidden": 16,
+        "local_steps": 8, "evaluate_every": 4000, "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,
+    },
     "dqn": {
         "game": "ludo", "games": 1500, "lanes": 64, "shards": 4, "window": 32, "hidden": 16, "evaluate_every": 1000,
         "evaluate_games": 20, "final_games": 40, "checkpoint_every": 1,

@@ -203,6 +203,8 @@ def test_opponents_make_no_experiments_and_all_seats_look():
     [
         ({"decay": 1.5}, "--decay=1.5"),
         ({"lanes": 0}, "--lanes=0"),
+        ({"local_steps": 0}, "--local_steps=0 is too small: expected at least 1"),
+        ({"local_steps": -2}, "--local_steps=-2 is too small"),
         ({"hidden": (0,)}, "--hidden=0"),
         ({"opponents": "random,random"}, "fewer than 2"),
         ({"thin": 5}, "--thin=5 does not divide --window=12"),

@@ -134,7 +134,11 @@ DQN = dqn.Config(
 
 
 @pytest.mark.parametrize("play", ["compiled", "jax"])
-@pytest.mark.parametrize(("algorithm", "config"), [(td_lambda, TD_LAMBDA), (dqn, DQN)], ids=["td_lambda", "dqn"])
+@pytest.mark.parametrize(
+    ("algorithm", "config"),
+    [(td_lambda, TD_LAMBDA), (td_lambda, dataclasses.replace(TD_LAMBDA, local_steps=3)), (dqn, DQN)],
+    ids=["td_lambda", "local_steps", "dqn"],
+)
 def test_lanes_in_shards_end_in_the_same_bits(ray, algorithm, config, play):
     game, config = registry.make("pig:target=10"), dataclasses.replace(config, play=play)
     opponents = tuple(player.policy for player in players.make_lineup(config.opponents, game))

@@ -30,7 +30,10 @@ def test_results_of_a_match_are_compared_by_their_bytes(tmp_path):
     ("asked", "words"),
     [
         (check_workers.Config(kills=0), "--kills=0 is too few"),
-        (check_workers.Config(work="dance"), "unknown work 'dance'; expected one of td_lambda, dqn, tdleaf, match"),
+        (
+            check_workers.Config(work="dance"),
+            "unknown work 'dance'; expected one of td_lambda, local_steps, dqn, td",
+        ),
     ],
 )
 def test_mistakes(asked, words):
