@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import dataclasses
 
-import numba
 import numpy as np
 
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
+from boardrl.host.compile_options import compiled
 from boardrl.host.masks import next_set, num_set
 from boardrl.host.slots import LAZY, MASK_WORDS, ROOM, WORDS, act, actor, legal, successors
 from search.declaration import Declaration, Deepening
@@ -62,7 +62,7 @@ USE_TABLE, USE_KILLERS, USE_HISTORY, REVERSE = (OPTIONS + n for n in range(4))
 NO_MASK = np.zeros(1, np.uint64)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there."""
     me = actor(matrix(control, ROWS, WORDS, np.uint64)[0], vector(control, WORK, np.uint64))
@@ -70,7 +70,7 @@ def search(control, depth, alpha, beta):
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(me), np.int64(0))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def visit(control, at, top, depth, alpha, beta, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

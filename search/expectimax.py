@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 
-import numba
 import numpy as np
 
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_OUTCOMES, ROOM, WORDS, actor, chance, settle, successors
 from search.declaration import Declaration, Deepening
 from search.evaluators.slots import prepare
@@ -52,14 +52,14 @@ ODDS, LOW, HIGH = 0, 1, 2  # columns of the scores: an outcome's probability and
 COLUMNS = 3
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to VIEW."""
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(0))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def visit(control, at, top, depth, alpha, beta, ply):
     """The value of rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

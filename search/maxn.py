@@ -7,10 +7,10 @@ several moves are equally good to the actor, the other players' values are the m
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, WORDS, actor, chance, returns, settle, successors
 from search.declaration import Declaration
 from search.evaluators.slots import evaluate_all, prepare_all
@@ -23,7 +23,7 @@ ODDS, VALUES = 0, 1  # columns of the scores: an outcome's probability; the firs
 TIE = 1e-9  # moves that differ by less are equally good
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def search(control, depth, alpha, beta):
     """The values of the position in rows[0], left in scores[0, VALUES:]; no window is used."""
     # Every call of `visit` has the same types, or Numba's cache would give code that crashes (numba issue 6061).
@@ -31,7 +31,7 @@ def search(control, depth, alpha, beta):
     return 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def visit(control, at, top, depth, ply):
     """Writes the values of rows[at] into scores[at, VALUES:]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

@@ -5,10 +5,10 @@ A kernel (`boardrl.host.template`) with the same meaning of depth and values as 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from boardrl.game import CHANCE
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import ROOM, WORDS, actor, successors
 from search.declaration import Declaration
 from search.evaluators.slots import prepare
@@ -19,7 +19,7 @@ from search.kernel.pv_table import put_first
 from search.searcher import Searcher
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def search(control, depth, alpha, beta):
     """The value of the position in rows[0] to who acts there; the window is not used."""
     me = actor(matrix(control, ROWS, WORDS, np.uint64)[0], vector(control, WORK, np.uint64))
@@ -27,7 +27,7 @@ def search(control, depth, alpha, beta):
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), np.int64(me), np.int64(0))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def visit(control, at, top, depth, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

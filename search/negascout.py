@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 
-import numba
 import numpy as np
 
 from boardrl.config import setting
+from boardrl.host.compile_options import compiled
 from search import alphabeta
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def first_beta(number, floor, beta):
     """The null window (floor, floor + ε), once there is a value to beat."""
     if number > 0 and floor > -np.inf:
@@ -27,7 +27,7 @@ def first_beta(number, floor, beta):
     return beta
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def needs_research(value, floor, high, beta):
     """Whether a null window has failed high, and the value is not yet enough for a cutoff."""
     return high != beta and floor < value < beta

@@ -6,9 +6,9 @@ All randomness of a game follows from the seed and its number, so that games can
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from algorithms.genomes.match_slots import MATCH_WORDS, act, considered, decide, rival, settle
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import drawn, mix, uniform
 from boardrl.host.masks import is_set, next_set, num_set, pick
 from boardrl.host.slots import (
@@ -26,7 +26,7 @@ from boardrl.host.slots import (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play(first, last, seed, opening, seating, params, out):
     """Plays the games from number `first` up to before `last`.
 
@@ -73,13 +73,13 @@ def play(first, last, seed, opening, seating, params, out):
         returns(row, out[game], work)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def only_one(mask):
     """The only action in the set; -1 where there are more, which have to be decided between."""
     return next_set(mask, MASK_WORDS, 0) if num_set(mask, MASK_WORDS) == 1 else -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sampled(logits, mask, dice):
     """An action by softmax over those in the mask; any of them if all logits are -inf."""
     top, others = -np.inf, False

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from algorithms.self_play.experience_slots import REWARD_WORDS, reward
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import next_set, num_set, pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, init, legal
@@ -17,7 +18,7 @@ SHARES = 2 + ROLLS  # random numbers of a turn: whether to explore, the choice, 
 EXPLORE, CHOICE, FIRST_ROLL = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play_turns(first, last, seed, numbers, epsilon, seating, params, worth, lanes, slots):
     """Plays T turns in the lanes from `first` up to before `last`.
 
@@ -34,7 +35,7 @@ def play_turns(first, last, seed, numbers, epsilon, seating, params, worth, lane
         play_lane(lane, stream(seed, numbers[lane]), epsilon, seating, params, worth, lanes, slots, memory, scratch)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_scratch():
     """More scratch memory for one thread: (before, got, reward_work)."""
     return np.zeros(WORDS, np.uint64), np.zeros(NUM_PLAYERS, np.float32), np.zeros(REWARD_WORDS, np.uint64)

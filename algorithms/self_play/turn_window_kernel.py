@@ -15,6 +15,7 @@ from algorithms.self_play.window_kernel import (
     end_turn,
     new_notes,
 )
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, actor, legal
@@ -22,7 +23,7 @@ from boardrl.play.turn_kernel import OPTIONS, choose, new_memory, play_action
 from boardrl.play.whole_turn_kernel import best_turn, new_turn_memory
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play_window(first, last, seed, epsilon, opening, place, thin, seating, params, lanes, pending, window, counts):
     """As `algorithms.self_play.window_kernel.play_window`, whose arguments it takes."""
     memory, turn_memory, notes = new_memory(), new_turn_memory(), new_notes()

@@ -7,6 +7,7 @@ from numba import njit
 
 from algorithms.self_play.window_slots import SHOW_WORDS, show, viewer_of
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, sampled
 from boardrl.host.slots import MAX_STEPS, NUM_OUTCOMES, NUM_PLAYERS, actor, init, returns
 from boardrl.matches.compiled.policy_match_kernel import (
@@ -24,7 +25,7 @@ from boardrl.play.turn_kernel import OPTIONS, copy, new_memory, play_action
 MEAN, FELL = 0, 1  # what is known of the roll at each position: the mean over its outcomes, and what it came to
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play_games(first, last, seed, numbers, opening, seating, control, params, sizes, record):
     """Plays the games of the places `first` up to before `last`, one after another.
 
@@ -87,7 +88,7 @@ def add_roll(values, drawn_values, probs, roll):
         roll[MEAN, player], roll[FELL, player] = mean_of(values, probs, player), drawn_values[player]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def returns_without_luck(sizes, decay, rolls, results, targets):
     """Writes the target G_t of each position: G_t = m_t + λ (G_{t+1} − v_t), from the end of each game back.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from algorithms.self_play.window_slots import INPUT_WORDS, SHOW_WORDS, show, viewer_of
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, stream
 from boardrl.host.masks import next_set, num_set, pick
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, init, legal, returns
@@ -17,7 +18,7 @@ SHARES = 3 + ROLLS  # random numbers of a turn: whether to explore, the choice, 
 EXPLORE, CHOICE, VIEWER, FIRST_ROLL = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play_window(first, last, seed, epsilon, opening, place, thin, seating, params, lanes, pending, window, counts):
     """Plays T turns in the lanes from number `first` up to before `last`.
 
@@ -84,7 +85,7 @@ def play_lane(
 # The parts of a window that do not depend on how turns are chosen, for `turn_window_kernel` too.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_notes():
     """Scratch memory for one thread: (last_row, show_work), the last afterstate of a lane and a workspace of `show`."""
     return np.zeros(WORDS, np.uint64), np.zeros(SHOW_WORDS, np.uint64)

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numba import njit
+
+from boardrl.host.compile_options import compiled
 
 FREE = 0  # the count of an entry that holds nothing
 FULLEST = 0.875  # share of the entries that may be taken: beyond it the way to a free one grows long
@@ -68,7 +69,7 @@ def lookup(table: Table, key: Array) -> Array:
     return jnp.where(table.counts[place] != FREE, table.values[place], 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find(key, keys, counts):
     """The entry that holds a key, or else the free one where it belongs."""
     mixed = np.uint64(_START)

@@ -7,7 +7,6 @@ change. So games can be played by any number of threads at once, and the transit
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from algorithms.tabular.hash_table import FREE, find
 from algorithms.tabular.slots import (
@@ -24,6 +23,7 @@ from algorithms.tabular.slots import (
     rival,
     settle,
 )
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import drawn, mix, uniform
 from boardrl.host.masks import next_set, pick
 from boardrl.host.slots import (
@@ -42,7 +42,7 @@ from boardrl.host.slots import (
 END = -1  # where a transition leads if the game is over
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, book):
     """(games, records, transitions) of the games from number `first` up to before `last`, or as many as the book has
     room for.
@@ -133,7 +133,7 @@ def play(first, last, seed, learners, rivals, epsilon, exclusive, worth, table, 
     return last - first, records, transitions
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def learn(transitions, rate, discount, table, book, used, room):
     """(entries used, sum of squared errors) after Q(s, a) ← Q(s, a) + α (r + γ max_b Q(s', b) − Q(s, a)) in turn.
 
@@ -162,7 +162,7 @@ def learn(transitions, rate, discount, table, book, used, room):
     return used, squares
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def total(worth, events, exclusive):
     """What some events are worth together, or the first of those that happened by itself."""
     got = 0.0
@@ -173,7 +173,7 @@ def total(worth, events, exclusive):
     return got
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best(code, mask, keys, values, counts):
     """(action, Q) of the first of the considered actions that have the highest value; unknown keys have value 0."""
     top, found, place = -np.inf, 0, find(action_key(code, 0), keys, counts)
@@ -188,7 +188,7 @@ def best(code, mask, keys, values, counts):
     return found, top
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def action_key(code, action):
     """The key of an action: its own, or the one of all."""
     which = action % NUM_KEYS

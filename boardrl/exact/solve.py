@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numba
 import numpy as np
 from jax import Array
 
@@ -16,6 +15,7 @@ from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.exact.state_graph import MAX_STATES, Graph, Lookup, build, find, make_lookup, unpack
 from boardrl.game import CHANCE, TERMINAL, Game
+from boardrl.host.compile_options import compiled
 from boardrl.play.policy import Policy
 from boardrl.runs import progress
 
@@ -111,7 +111,7 @@ def _iterate(game: Game[Any], graph: Graph) -> np.ndarray:
     return values
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _components(child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Strongly connected components, in reverse topological order (children's components first).
 
@@ -165,7 +165,7 @@ def _components(child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, ends[:num_ends].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sweep(
     values: np.ndarray,
     actor: np.ndarray,
@@ -196,7 +196,7 @@ def _sweep(
     return component, sweeps
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _update(values: np.ndarray, actor: int, child: np.ndarray, chance: np.ndarray, n: int) -> float:
     """Sets v(s) from the newest values of its successors; returns the size of the change.
 
@@ -234,7 +234,7 @@ def _update(values: np.ndarray, actor: int, child: np.ndarray, chance: np.ndarra
     return change
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _optimal(values: np.ndarray, actor: np.ndarray, child: np.ndarray, num_actions: int) -> np.ndarray:
     """[N, A] bool: the best actions at each decision."""
     optimal = np.zeros((len(actor), num_actions), np.bool_)

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numba
 import numpy as np
 from jax import Array
 
 from boardrl import registry
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, Game
+from boardrl.host.compile_options import compiled
 from boardrl.runs import progress
 
 MAX_STATES = 2_000_000
@@ -106,7 +106,7 @@ def _expand(game: Game[Any], rows: Array, salt: Array) -> _Expanded:
     return jax.vmap(expand)(rows)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _intern(
     slots: np.ndarray, rows: np.ndarray, known: int, new: np.ndarray, hashes: np.ndarray, found: np.ndarray
 ) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from boardrl.host.compile_options import compiled
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / the golden ratio, the step of a stream
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drawn(weights, dice):
     """An index in proportion to its weight."""
     total = 0.0
@@ -24,14 +25,14 @@ def drawn(weights, dice):
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def uniform(dice):
     """A number in [0, 1), the next of a sequence (SplitMix64, Steele et al. 2014)."""
     dice[0] += GOLDEN
     return np.float64(mix(dice[0]) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mix(word):
     """64 bits, well mixed."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -39,20 +40,20 @@ def mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def stream(seed, number):
     """The word that stream `number` of a seed begins with."""
     return mix(np.uint64(seed) ^ mix(np.uint64(number)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fraction(first, index):
     """float32 in [0, 1): number `index` of the stream that begins with `first`, without those before it."""
     word = mix(first + GOLDEN * np.uint64(index + 1))
     return np.float32(word >> np.uint64(40)) * np.float32(2.0**-24)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sampled(weights, count, share):
     """An index below `count` in proportion to float32 weights, by a number in [0, 1), as `sampling.sample` draws it."""
     total = np.float32(0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from boardrl.host.compile_options import compiled
 from boardrl.lowering.intrinsics import cttz, popcount
 
 BITS = 64  # of a word
@@ -28,13 +28,13 @@ def unpack(mask: np.ndarray, num_actions: int) -> np.ndarray:
     return np.unpackbits(bytes_of, axis=-1, count=num_actions, bitorder="little").astype(np.bool_)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_set(mask, action):
     """Whether an action is in the set."""
     return (mask[action >> 6] >> np.uint64(action & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def num_set(mask, words):
     """How many actions are in the set."""
     total = np.int64(0)
@@ -43,7 +43,7 @@ def num_set(mask, words):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nth_set(mask, words, nth):
     """The action of that number in the set, the first being 0; -1 if there are not so many."""
     for word in range(words):
@@ -57,13 +57,13 @@ def nth_set(mask, words, nth):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pick(mask, words, fraction):
     """One of the actions in the set, each for an equal part of 0 ≤ fraction < 1; 0 where the set is empty."""
     return max(nth_set(mask, words, np.int64(fraction * num_set(mask, words))), 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_set(mask, words, start):
     """The first action of the set from `start` on; -1 if there is none."""
     word = start >> 6

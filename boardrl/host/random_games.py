@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.masks import nth_set, num_set
 from boardrl.host.slots import (
     MASK_WORDS,
@@ -25,7 +25,7 @@ from boardrl.host.slots import (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count(num_steps, seed):
     """(steps, rolls, games) of random play with automatic restart: uniform over legal actions, chance by its odds."""
     np.random.seed(seed)  # noqa: NPY002  Numba's generator
@@ -47,7 +47,7 @@ def count(num_steps, seed):
     return num_steps, rolls, games
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def record(rows, moves, seed):
     """Fills [N, ...] arrays with random play: positions, and the move made in each."""
     np.random.seed(seed)  # noqa: NPY002
@@ -68,7 +68,7 @@ def record(rows, moves, seed):
             init(row)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw(row, mask, probs, work):
     """(move, actor): an outcome by its probability, or one of the legal actions; 0 where the game is over."""
     seat = actor(row, work)
@@ -89,7 +89,7 @@ def draw(row, mask, probs, work):
     return nth_set(mask, MASK_WORDS, np.random.randint(total)), seat  # noqa: NPY002
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def by_turns(num_games, seed, distinct, rows, ends, wins):
     """(turns, choices) of random games in which all turns of a position are alike; -1 where `rows` or `ends` is full.
 
@@ -129,7 +129,7 @@ def by_turns(num_games, seed, distinct, rows, ends, wins):
     return np.int64(turns), np.int64(choices)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def turn_ends(row, rows, ends, work):
     """Writes the positions after every turn of who acts, one for each way there, and returns how many; -1 if full."""
     seat = actor(row, work)
@@ -153,7 +153,7 @@ def turn_ends(row, rows, ends, work):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drop_repeated(ends, count, seen):
     """Keeps each row once, in order, and returns how many; `seen` is memory for a hash table of row numbers."""
     size = 1

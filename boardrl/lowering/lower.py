@@ -35,7 +35,7 @@ from boardrl.lowering.intrinsics import *
 from boardrl.lowering.vectors import dot_rows, exp32, exp_each, sum_rows, tanh32, tanh_each
 from numba import njit
 
-OPTIONS = {{"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}}
+OPTIONS = {{"cache": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", "boundscheck": False}}
 '''
 
 LOWERING = "boardrl:lowering"  # the kind of Numba's events (numba.core.event) that tell when a module is made

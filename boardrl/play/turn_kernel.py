@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from boardrl.host import compile_options
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, sampled, stream
 from boardrl.host.masks import is_set, next_set, num_set, pick
 from boardrl.host.slots import (
@@ -45,12 +47,20 @@ from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WO
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
 # took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
-OPTIONS: Any = {"cache": True, "nogil": True, "_nrt": False, "forceinline": True}
+# Compiled code alone calls them, and inlines them: a wrapper for Python would be one more copy to compile. Numba cannot
+# load functions without it from its cache; those that they are inlined in are kept there.
+OPTIONS: Any = {
+    **compile_options.OPTIONS,
+    "cache": False,
+    "_nrt": False,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_memory():
     """Scratch memory for one thread: (after, mask, probs, weights, values, best_values, work, lineup_work).
 
@@ -192,7 +202,7 @@ def choose(number, params, row, seat, share, memory):
     return sampled(weights, NUM_ACTIONS, share)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play(rows, steps, streams, seating, opening, turns, params, ended, cut, results):
     """Plays turns in every lane, and returns how many games ended; what is over is replaced by a new game.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.masks import next_set
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, act, actor, legal
 from boardrl.play.turn_kernel import OPTIONS, new_memory, utility, value_after
@@ -18,7 +19,7 @@ SEEN = 4096  # places of the table of positions, a power of 2
 FULL = SEEN // 2  # positions beyond these are looked at as often as they come up
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_turn_memory():
     """Scratch memory for one thread: (rows, masks, path, best_path, keys, stamps, clock)."""
     return (
@@ -92,7 +93,7 @@ def best_turn(number, params, row, seat, memory, turn_memory):
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_memories():
     """The memory of `best_turn` for one thread: its own, and that of `boardrl.play.turn_kernel`."""
     return new_memory(), new_turn_memory()

@@ -1,8 +1,8 @@
 """Random play in compiled code, for any game: the kernel of the host benchmark."""
 
 import numpy as np
-from numba import njit
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.masks import nth_set, num_set
 from boardrl.host.slots import (
     MASK_WORDS,
@@ -19,7 +19,7 @@ from boardrl.host.slots import (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play(num_steps, seed):
     """Plays whole games until `num_steps` steps are made; (steps, games, sum of seat 0's returns)."""
     rows, work = np.zeros((2, WORDS), np.uint64), np.zeros(WORK_WORDS, np.uint64)
@@ -63,7 +63,7 @@ def play(num_steps, seed):
         steps += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def repeat(function, rows, moves, times):
     """Calls one function (0 actor, 1 legal, 2 step, 3 returns, else none) on [N] rows in turn."""
     work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64)
@@ -90,7 +90,7 @@ def repeat(function, rows, moves, times):
     return seen
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sample_rows(rows, moves, seed):
     """Fills [N] rows and moves with the decisions of random games; needs a game without chance."""
     work, mask, here = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64), np.zeros(WORDS, np.uint64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import (
     MASK_WORDS,
     NUM_FEATURES,
@@ -42,7 +42,7 @@ FUNCTIONS = (
 FUNCTION = -1  # the number of the function to call; -1: none
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def repeat(rows, moves, times):
     """Calls the function on [N] rows in turn; uses the results, so that the calls are not optimised away."""
     work, mask = np.zeros(WORK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_PLAYERS, key
 from boardrl.lowering.intrinsics import pointer
 from search.kernel.transposition_table import bits_float, float_bits
@@ -41,13 +41,13 @@ def _call(typing: Any, address: Any, rows: Any, count: Any, seat: Any, out: Any)
 call: Any = intrinsic(_call)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def stamp(row, seat):
     """64 bits of a position and a seat, never 0."""
     return (np.uint64(key(row)) ^ np.uint64(seat) * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare(rows, first, count, seat, weights, scratch, work):
     slots = scratch[OUT:].view(np.uint64)
     address = weights.view(np.int64)[0]
@@ -61,13 +61,13 @@ def prepare(rows, first, count, seat, weights, scratch, work):
             slots[slot + 1] = float_bits(scratch[place])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare_all(rows, first, count, weights, scratch, work):
     for player in range(NUM_PLAYERS):
         prepare(rows, first, count, player, weights, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate(rows, at, seat, weights, scratch, work):
     slots = scratch[OUT:].view(np.uint64)
     slot = at * SLOT + 2 * np.int64(seat)
@@ -76,13 +76,13 @@ def evaluate(rows, at, seat, weights, scratch, work):
     return np.float64(bits_float(slots[slot + 1]))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate_all(rows, at, out, weights, scratch, work):
     for player in range(NUM_PLAYERS):
         out[player] = evaluate(rows, at, player, weights, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_PLAYERS
 from search.evaluators.feature_slots import NUM_FEATURES, features
 
@@ -15,17 +15,17 @@ MOST = 1.0
 BATCHED = False  # whether `prepare` does anything
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate(rows, at, seat, weights, scratch, work):
     """tanh Σ w f(position, seat)."""
     features(rows[at], seat, scratch, work)
@@ -35,13 +35,13 @@ def evaluate(rows, at, seat, weights, scratch, work):
     return min(max(np.float64(np.float32(math.tanh(total))), LEAST), MOST)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate_all(rows, at, out, weights, scratch, work):
     for player in range(NUM_PLAYERS):
         out[player] = evaluate(rows, at, player, weights, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

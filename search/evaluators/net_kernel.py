@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_PLAYERS
 from boardrl.host.value_slots import evaluate as expect
 from boardrl.host.value_slots import evaluate_all as expect_all
@@ -13,30 +13,30 @@ NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in 
 BATCHED = False  # whether `prepare` does anything
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate(rows, at, seat, weights, scratch, work):
     expect(weights, rows[at], seat, scratch, scratch[NET_WORK:].view(np.uint64))
     return np.float64(scratch[seat])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate_all(rows, at, out, weights, scratch, work):
     expect_all(weights, rows[at], scratch, scratch[NET_WORK:].view(np.uint64))
     for player in range(NUM_PLAYERS):
         out[player] = scratch[player]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_PLAYERS, returns
 
 BATCHED = False  # whether `prepare` does anything
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate(rows, at, seat, weights, scratch, work):
     returns(rows[at], scratch, work)
     return np.float64(scratch[seat])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate_all(rows, at, out, weights, scratch, work):
     returns(rows[at], scratch, work)
     for player in range(NUM_PLAYERS):
         out[player] = scratch[player]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import (
     MAX_STEPS,
     NUM_OUTCOMES,
@@ -60,17 +60,17 @@ SCRATCH = SQUARES + OBS_SIZE + 1
 BATCHED = False  # whether `prepare` does anything
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate(rows, at, seat, weights, scratch, work):
     """By what is learned so far, like `evaluate_all`."""
     out = np.empty(NUM_PLAYERS)
@@ -78,12 +78,12 @@ def evaluate(rows, at, seat, weights, scratch, work):
     return out[seat]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def evaluate_all(rows, at, out, weights, scratch, work):
     value_all(rows[at], out, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Values a leaf, and learns from a game that begins there, if it is time for one."""
     owed = scratch[OWED:WEIGHTS].view(np.int64)  # evaluations that self-play is behind
@@ -92,7 +92,7 @@ def sample_all(rows, at, out, stream, weights, scratch, work):
     owed[0] += value_all(rows[at], out, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def value_all(row, out, scratch, work):
     """Writes [P] values of a position, and returns how many evaluations it took."""
     evaluations = NUM_PLAYERS
@@ -114,7 +114,7 @@ def value_all(row, out, scratch, work):
     return evaluations
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def logit(row, player, scratch, work):
     """w · x of an afterstate; leaves x in the scratch memory."""
     seen = scratch[SEEN:CANDIDATES].view(np.uint64)
@@ -126,13 +126,13 @@ def logit(row, player, scratch, work):
     return np.float64(total)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sigmoid(x):
     """σ(x)."""
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_of(candidates, count, who, word, scratch, work):
     """The number of the afterstate that is worth most to who acts; of equals, any."""
     best, found, equals = -np.inf, np.int64(0), 0
@@ -150,7 +150,7 @@ def best_of(candidates, count, who, word, scratch, work):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def self_play(start, stream, scratch, work):
     """Plays a game to its end, learns from it, and returns how many evaluations that took."""
     probs = scratch[PROBS:SEEN]
@@ -198,7 +198,7 @@ def self_play(start, stream, scratch, work):
     return evaluations + learn(game, length, scratch, work)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_targets(row, scratch, work):
     """Sets the λ-returns to those of the last position: the returns, or where the game goes on the values."""
     over = actor(row, work) == TERMINAL
@@ -211,7 +211,7 @@ def set_targets(row, scratch, work):
             scratch[TARGETS + player] = sigmoid(logit(row, player, scratch, work))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def learn(game, length, scratch, work):
     """Adagrad steps towards the λ-returns, from the last afterstate to the first; returns the number of steps."""
     places = scratch[SEEN:CANDIDATES].view(np.int32)
@@ -232,7 +232,7 @@ def learn(game, length, scratch, work):
     return steps
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def step(place, gradient, scratch):
     """One weight's step of Adagrad."""
     scratch[SQUARES + place] += gradient * gradient

@@ -14,6 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from boardrl.host.compile_options import compiled
 from boardrl.lowering.intrinsics import pointer
 from search.kernel.control_block import ARRAYS
 
@@ -33,19 +34,19 @@ def _at(typing: Any, address: Any, dtype: Any) -> Any:
 at_address: Any = intrinsic(_at)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def block(control):
     """A pointer to the control block."""
     return pointer(control, 0, np.int64)  # type: ignore[call-arg]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def vector(control, name, dtype):
     """An array of one dimension."""
     return numba.carray(at_address(control[name], dtype), (control[name + 1],))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def matrix(control, name, columns, dtype):
     """An array of two dimensions; a constant number of columns makes it faster."""
     return numba.carray(at_address(control[name], dtype), (control[name + 1], columns))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from boardrl.host.compile_options import compiled
 
 # Words of the control block.
 NODES, NODE_LIMIT = 0, 1  # positions visited, the root and all leaves included; 0: no limit
@@ -66,7 +67,7 @@ now = _clock(time.CLOCK_MONOTONIC)
 thread_time = _clock(time.CLOCK_THREAD_CPUTIME_ID)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
     """Resets the counters; the options stay."""
     control[:VIEW] = 0
@@ -82,7 +83,7 @@ def start(control: np.ndarray, node_limit: int, deadline: int) -> None:
         control[NEXT_POLL] = node_limit
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def count(control: np.ndarray) -> None:
     """Counts a node, and polls the clock when it is time to."""
     control[NODES] += 1
@@ -90,7 +91,7 @@ def count(control: np.ndarray) -> None:
         poll(control)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def poll(control: np.ndarray) -> None:
     """Stops the search if a limit is reached; else sets after how many nodes to poll again.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numba
+from boardrl.host.compile_options import compiled
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def first_beta(number, floor, beta):
     return beta
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def needs_research(value, floor, high, beta):
     return False

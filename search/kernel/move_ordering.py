@@ -6,8 +6,9 @@ position has the same signature, however the game numbers its moves. A collision
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from boardrl.host.compile_options import compiled
 
 KILLERS_A_PLY = 2
 SIGNATURES = 1 << 16
@@ -17,7 +18,7 @@ TABLE_SCORE, KILLER_SCORE = 1 << 30, 1 << 28
 DONE = -(1 << 30)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def signature(row, after):
     """1 to 65535: a hash of the changed bits."""
     mixed = np.uint64(0x9E3779B97F4A7C15)
@@ -27,7 +28,7 @@ def signature(row, after):
     return max(np.int64(mixed & np.uint64(SIGNATURES - 1)), 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def score(move, table_move, killers, history, ply, seat, use_killers, use_history):
     """The score of a move: higher scores are tried first, 0 if nothing is known of it."""
     if move == table_move:
@@ -39,7 +40,7 @@ def score(move, table_move, killers, history, ply, seat, use_killers, use_histor
     return 0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def note_cutoff(move, killers, history, ply, seat, depth):
     """Stores a move that caused a beta cutoff, as a killer and in the history."""
     if killers[ply, 0] != move:
@@ -49,7 +50,7 @@ def note_cutoff(move, killers, history, ply, seat, depth):
     history[seat, place] = min(history[seat, place] + depth * depth, MOST_HISTORY)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_left(scores, start, count):
     """The first move of the highest score."""
     best = start

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
+from boardrl.host.compile_options import compiled
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def put_first(pv, ply, number):
     """Makes successor `number`, followed by the line of the next ply, the line of this ply."""
     length = pv[ply + 1, 0]

@@ -5,13 +5,14 @@ The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014) behind its
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from boardrl.host.compile_options import compiled
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / the golden ratio
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def mix(word):
     """The next word of a stream."""
     word = word + GOLDEN
@@ -20,13 +21,13 @@ def mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def fraction(word):
     """A number in [0, 1)."""
     return np.float64(word >> np.uint64(11)) * 2.0**-53
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def below(word, count):
     """An integer from 0 to count − 1, for counts below 2³²."""
     return np.int64(((word >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))

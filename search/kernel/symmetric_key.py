@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_SYMMETRIES, key, symmetric
 from search.kernel.control_block import SALT
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def position_key(rows, at, top, control, work):
     least = np.uint64(key(rows[at]))
     for number in range(1, NUM_SYMMETRIES):

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
+
+from boardrl.host.compile_options import compiled
 
 ENTRY_BYTES = 16
 NO_ENTRY, LOWER, UPPER, EXACT = 0, 1, 2, 3  # the value is at least this, at most this, this
@@ -49,7 +50,7 @@ float_bits: Any = intrinsic(_float_bits)
 bits_float: Any = intrinsic(_bits_float)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find(table, key):
     """The second word of the position's entry, or 0."""
     slot = np.int64(key & np.uint64(table.shape[0] - 1))
@@ -60,33 +61,33 @@ def find(table, key):
     return np.uint64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def value_of(entry):
     return np.float64(bits_float(entry >> np.uint64(32)))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def move_of(entry):
     return np.int64(entry >> np.uint64(16) & np.uint64(0xFFFF))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def depth_of(entry):
     return np.int64(entry >> np.uint64(8) & np.uint64(0xFF))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def bound_of(entry):
     return np.int64(entry & np.uint64(3))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def is_complete(entry):
     """Whether all lines below reached the end of the game."""
     return entry & np.uint64(4) != np.uint64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def answers(entry, depth):
     """Whether the entry's value or bound is that of a search to `depth`."""
     if entry == np.uint64(0):
@@ -94,7 +95,7 @@ def answers(entry, depth):
     return depth_of(entry) == depth or (is_complete(entry) and depth_of(entry) < depth)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def store(table, key, value, move, depth, complete, bound, age):
     """Stores an entry; of two buckets it replaces the older entry, then the shallower one."""
     slot = np.int64(key & np.uint64(table.shape[0] - 1))
@@ -112,7 +113,7 @@ def store(table, key, value, move, depth, complete, bound, age):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def worth(entry, age):
     """The replacement priority of an entry: low ones are replaced first."""
     if entry == np.uint64(0):

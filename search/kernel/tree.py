@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from boardrl.errors import UserError
 from boardrl.host import Facet
+from boardrl.host.compile_options import compiled
 from search.evaluators import Evaluator
 from search.kernel import control_block
 from search.kernel.control_block import OPTIONS
@@ -116,7 +116,7 @@ def clear(tree: Tree) -> None:
     tree.arrays.work[...] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find(rows, scores, num_nodes, row):
     """The most visited node of a position, or NONE."""
     best = NONE
@@ -126,7 +126,7 @@ def find(rows, scores, num_nodes, row):
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def keep(rows, scores, links, moved, num_nodes, root):
     """Moves a node and all below it to the front; returns how many nodes are left."""
     for node in range(root, num_nodes):

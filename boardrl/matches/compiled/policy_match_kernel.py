@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from boardrl.game import CHANCE, TERMINAL
+from boardrl.host.compile_options import compiled
 from boardrl.host.dice import fraction, mix, sampled, stream
 from boardrl.host.masks import is_set, next_set, num_set, pick
 from boardrl.host.slots import (
@@ -38,7 +39,7 @@ NONE = -1
 POSSIBLE = 1e-6  # the least probability of an action or an outcome that counts as possible
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def play(games, seed, group_of, opening, seating, control, params, results, luck, cut, drawn, courses):
     """Plays games, each from its own random numbers, in whatever order.
 
@@ -65,7 +66,7 @@ def game_streams(seed, game, group):
     return stream(seed, STREAMS * group), stream(seed, STREAMS * game + 1), stream(seed, STREAMS * group + 2)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_rolls():
     """Scratch memory for one thread: (row, rolled, after, values, drawn_values, likely, found).
 

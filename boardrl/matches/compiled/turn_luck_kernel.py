@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from boardrl.host.compile_options import compiled
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, WORDS, actor, chance, settle
 from boardrl.play.turn_kernel import new_memory, value_after
 from boardrl.play.whole_turn_kernel import best_turn, new_turn_memory
@@ -12,7 +12,7 @@ from boardrl.play.whole_turn_kernel import best_turn, new_turn_memory
 PLAYER = 0  # the number of the value function in the lineup
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def after_rolls(params, row, viewer, out):
     """Writes [C, P] the values after the outcomes of a chance node, and returns the seat whose dice they are.
 
