@@ -68,7 +68,7 @@ class Layout:
         return zeroed_words(*batch, self.num_words)
 
     def pack(self, tree: Any, out: np.ndarray | None = None) -> np.ndarray:
-        """[*batch, words] rows of a pytree whose leaves may have leading batch axes, written to zeroed `out` if given."""
+        """[*batch, words] rows of a pytree with leading batch axes or without, written to zeroed `out` if given."""
         leaves = [np.asarray(leaf) for leaf in self.treedef.flatten_up_to(tree)]
         batch: tuple[int, ...] = ()
         if leaves:
@@ -118,7 +118,7 @@ def zeroed_words(*shape: int) -> np.ndarray:
 
 
 def _place_in_row(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, bool]:
-    """Big types first: no gaps between leaves. Of one type first those that fill lines of memory, as big matrices do."""
+    """Big types first: no gaps between leaves. Of one type those first that fill lines of memory, such as matrices."""
     return -WORD if is_bits(shape, dtype) else -dtype.itemsize, _num_bytes(shape, dtype) % LINE != 0
 
 
