@@ -99,7 +99,7 @@ def _chains(vectors: int) -> int:
 
 
 def _add_rows(
-    builder: Any, out: Any, table: Any, places: Any, factors: Any, number: Any, start: Any, columns: int, count: int
+    builder: Any, out: Any, table: Any, places: Any, factors: Any, number: Any, start: Any, columns: Any, count: int
 ) -> None:
     """Writes the sum over rows places[k], or k without places, for `count` columns from `start` on."""
     element = table.type.pointee
@@ -110,7 +110,7 @@ def _add_rows(
     def add(k: Any, sums: list[Any]) -> list[Any]:
         factor = builder.load(builder.gep(factors, [k]))
         place = builder.sext(builder.load(builder.gep(places, [k])), WORD) if places is not None else k
-        row = builder.gep(table, [builder.add(builder.mul(place, ir.Constant(WORD, columns)), start)])
+        row = builder.gep(table, [builder.add(builder.mul(place, columns), start)])
         return [
             _fused(builder, _load(builder, builder.gep(row, [offset]), width), _spread(builder, factor, width), total)
             for total, offset, width in zip(sums, offsets, parts, strict=True)
@@ -176,12 +176,43 @@ def sum_rows(typing, out, table, places, factors, number, start, columns, count)
     """out[i] = Σ_k factors[k] · table[places[k], i], k < number, for `count` columns i from `start` on."""
 
     def generate(context, builder, signature, args):
-        out, table, places, factors, number, start, _, _ = args
-        width = columns.literal_value
-        _add_rows(builder, out, table, places, factors, number, start, width, count.literal_value)
+        *given, width, _ = args
+        _add_rows(builder, *given, _number(columns, width), count.literal_value)
         return context.get_dummy_value()
 
     return types.void(out, table, places, factors, types.int64, types.int64, columns, count), generate
+
+
+@intrinsic(prefer_literal=True)
+def add_to_rows(typing, vector, table, places, factors, number, start, columns, count):
+    """table[places[k], i] += factors[k] · vector[i], k < number, for `count` columns i from `start` on."""
+    parts = widths(WIDE // table.dtype.bitwidth, count.literal_value)
+
+    def generate(context, builder, signature, args):
+        vector, table, places, factors, number, start, width, _ = args
+        stride, kept, offsets = _number(columns, width), [], []
+        for size in parts:
+            offsets.append(builder.add(start, ir.Constant(WORD, sum(parts[: len(offsets)]))))
+            kept.append(_load(builder, builder.gep(vector, offsets[-1:]), size))
+
+        def add(k: Any, _: list[Any]) -> list[Any]:
+            factor = builder.load(builder.gep(factors, [k]))
+            place = builder.mul(builder.sext(builder.load(builder.gep(places, [k])), WORD), stride)
+            for part, offset in zip(kept, offsets, strict=True):
+                row = builder.gep(table, [builder.add(place, offset)])
+                size = part.type.count
+                _store(builder, _fused(builder, part, _spread(builder, factor, size), _load(builder, row, size)), row)
+            return []
+
+        _loop(builder, ir.Constant(WORD, 0), number, 1, [], add)
+        return context.get_dummy_value()
+
+    return types.void(vector, table, places, factors, types.int64, types.int64, columns, count), generate
+
+
+def _number(kind: Any, value: Any) -> Any:
+    """A number that may be known at compile time."""
+    return ir.Constant(WORD, kind.literal_value) if isinstance(kind, types.IntegerLiteral) else value
 
 
 @intrinsic(prefer_literal=True)
@@ -195,7 +226,8 @@ def dot_rows(typing, out, table, factors, depth, start, columns, count):
         if width == chosen < lanes and lanes % width == 0 and rows % (lanes // width) == 0:
             _add_narrow(builder, out, table, factors, rows, width)
         else:
-            _add_rows(builder, out, table, None, factors, ir.Constant(WORD, rows), start, width, chosen)
+            stride = ir.Constant(WORD, width)
+            _add_rows(builder, out, table, None, factors, ir.Constant(WORD, rows), start, stride, chosen)
         return context.get_dummy_value()
 
     return types.void(out, table, factors, depth, types.int64, columns, count), generate
