@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from boardrl.lowering.intrinsics import f32, i32, pointer
-from boardrl.lowering.vectors import add_to_rows, sum_rows
+from boardrl.lowering import intrinsics, vectors
+from boardrl.lowering.intrinsics import f32, i32
 from boardrl.values import nets
+
+# As compiled code calls them, without the context that Numba adds.
+pointer: Any = intrinsics.pointer
+sum_rows: Any = vectors.sum_rows
+add_to_rows: Any = vectors.add_to_rows
 
 FIRST = "layers_0"  # the first layer among an MLP's parameters
 

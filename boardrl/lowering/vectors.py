@@ -176,8 +176,9 @@ def sum_rows(typing, out, table, places, factors, number, start, columns, count)
     """out[i] = Σ_k factors[k] · table[places[k], i], k < number, for `count` columns i from `start` on."""
 
     def generate(context, builder, signature, args):
-        *given, width, _ = args
-        _add_rows(builder, *given, _number(columns, width), count.literal_value)
+        out, table, places, factors, number, start, width, _ = args
+        stride = _number(columns, width)
+        _add_rows(builder, out, table, places, factors, number, start, stride, count.literal_value)
         return context.get_dummy_value()
 
     return types.void(out, table, places, factors, types.int64, types.int64, columns, count), generate
@@ -190,10 +191,11 @@ def add_to_rows(typing, vector, table, places, factors, number, start, columns, 
 
     def generate(context, builder, signature, args):
         vector, table, places, factors, number, start, width, _ = args
-        stride, kept, offsets = _number(columns, width), [], []
-        for size in parts:
-            offsets.append(builder.add(start, ir.Constant(WORD, sum(parts[: len(offsets)]))))
-            kept.append(_load(builder, builder.gep(vector, offsets[-1:]), size))
+        stride = _number(columns, width)
+        offsets = [builder.add(start, ir.Constant(WORD, sum(parts[:k]))) for k in range(len(parts))]
+        kept = [
+            _load(builder, builder.gep(vector, [offset]), size) for offset, size in zip(offsets, parts, strict=True)
+        ]
 
         def add(k: Any, _: list[Any]) -> list[Any]:
             factor = builder.load(builder.gep(factors, [k]))
