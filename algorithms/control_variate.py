@@ -144,7 +144,7 @@ def learn(
         given = sparse_layer.outputs(params, inputs) if isinstance(inputs, nets.Sparse) else inputs
         found, gradient, slope = gradient_of(net, params, given, positions.viewer[some], wanted[some])
         if isinstance(inputs, nets.Sparse):
-            gradient = sparse_layer.with_gradient(gradient, inputs, slope)
+            gradient = sparse_layer.with_gradient(params, gradient, inputs, slope)
         params, optimizer_state = _step(params, optimizer_state, gradient, rate)
         losses.append(found)
     return params, optimizer_state, jnp.stack(losses).mean()

@@ -169,11 +169,12 @@ def find_windows(
 
 def learn_compiled(learner: Learner, config: Any, opponents: tuple[Policy, ...], state: Any, shard: int) -> ShardResult:
     """Learns in a shard from the window that compiled code plays."""
-    game, params = learner.net.game, _scaled_params(learner.net.game, state)
-    compiled = find_windows(learner.net, config, opponents, params)
+    game = learner.net.game
+    scaled = nets.ScaledParams(state.params, _scale_of(game.spec, state.seen))
+    compiled = find_windows(learner.net, config, opponents, scaled)
     if isinstance(compiled, str):
         raise UserError(f"this machine cannot play by compiled code as others do: {compiled}; give --play=jax")
-    flat = compiled.lineup.params((params, *(opponent.params for opponent in opponents)))
+    flat = compiled.lineup.params((scaled, *(opponent.params for opponent in opponents)))
     plan = windows.plan_of(
         windows.seed_of(state.key),
         num_turns=config.window,
@@ -189,17 +190,17 @@ def learn_compiled(learner: Learner, config: Any, opponents: tuple[Policy, ...],
     threads = max(machine.num_cores() // config.shards, 1)
     played = compiled.play(part, windows.seating(*seated)[numbers], flat, plan, threads=threads)
     inputs, sparse = played.window.inputs, isinstance(played.window.inputs, nets.Sparse) and config.view == "forward"
-    window = played.window
+    window, params = played.window, state.params
     if sparse:
-        window = window._replace(inputs=sparse_layer.outputs(state.params, inputs))
-    known = (state.params, state.seen, state.traces)
+        window, params = window._replace(inputs=sparse_layer.outputs(params, inputs)), sparse_layer.others(params)
+    known = (params, state.seen, state.traces)
     found, seen, traces, slope = _learn_from(learner, config, *known, window, played.rolls, plan.place)
     if sparse:
-        found = found._replace(gradient=sparse_layer.with_gradient(found.gradient, inputs, slope))
+        found = found._replace(gradient=sparse_layer.with_gradient(state.params, found.gradient, inputs, slope))
     return ShardResult(Carried(played.lanes, played.pending, traces), seen, found)
 
 
-_scaled_params = jax.jit(scaled_params, static_argnames="game")
+_scale_of = jax.jit(return_scale.scale_of, static_argnames="spec")
 
 
 @functools.partial(jax.jit, static_argnames=("learner", "config"))

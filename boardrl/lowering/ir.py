@@ -236,7 +236,7 @@ def _atom(var: Any, env: dict[Any, Atom], name: str) -> Atom:
 
 
 def unify(block: Block) -> None:
-    """Common subexpression elimination (in place)."""
+    """Common subexpression elimination, and of a choice between cases that are the same (in place)."""
     same: dict[Atom, Atom] = {}
     seen: dict[Any, Equation] = {}
     kept = []
@@ -245,7 +245,9 @@ def unify(block: Block) -> None:
         for inner in eqn.blocks:
             unify(inner)
         key = (eqn.name, _params(eqn), tuple(_identity(a) for a in eqn.ins))
-        if not eqn.blocks and key in seen:
+        if eqn.name == "select_n" and len(set(map(_identity, eqn.ins[1:]))) == 1:
+            same[eqn.outs[0]] = eqn.ins[1]
+        elif not eqn.blocks and key in seen:
             same.update(zip(eqn.outs, seen[key].outs, strict=True))
         else:
             seen[key] = eqn

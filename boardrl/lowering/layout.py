@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 WORD = 8  # bytes
+LINE = 64  # bytes that the processor reads at once: a vector across two lines takes twice as long
 
 
 class Leaf(NamedTuple):
@@ -53,8 +54,7 @@ class Layout:
         taken: set[str] = set()
         shapes = [_shape_and_dtype(leaf) for _, leaf in paths]
         names = [_leaf_name(path, name, taken) for path, _ in paths]
-        # Big types first: no gaps between leaves.
-        order = sorted(range(len(paths)), key=lambda i: -WORD if is_bits(*shapes[i]) else -shapes[i][1].itemsize)
+        order = sorted(range(len(paths)), key=lambda i: _place_in_row(*shapes[i]))
         offsets, end = [0] * len(paths), 0
         for i in order:
             offsets[i] = end
@@ -64,16 +64,16 @@ class Layout:
         self.num_words = max(1, -(-end // WORD))
 
     def rows(self, *batch: int) -> np.ndarray:
-        """[*batch, words] zeroed rows."""
-        return np.zeros((*batch, self.num_words), np.uint64)
+        """[*batch, words] zeroed rows, the first of which begins on a line of memory."""
+        return zeroed_words(*batch, self.num_words)
 
-    def pack(self, tree: Any) -> np.ndarray:
-        """[*batch, words] rows of a pytree whose leaves may have leading batch axes."""
+    def pack(self, tree: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """[*batch, words] rows of a pytree with leading batch axes or without, written to zeroed `out` if given."""
         leaves = [np.asarray(leaf) for leaf in self.treedef.flatten_up_to(tree)]
         batch: tuple[int, ...] = ()
         if leaves:
             batch = leaves[0].shape[: leaves[0].ndim - len(self.leaves[0].shape)]
-        rows = self.rows(*batch)
+        rows = self.rows(*batch) if out is None else out
         for leaf, value in zip(self.leaves, leaves, strict=True):
             flat = value.astype(leaf.dtype, copy=False).reshape(*batch, math.prod(leaf.shape))
             if leaf.is_bits:
@@ -107,6 +107,19 @@ class Layout:
             gaps.append((place, size))
             place += size
         return gaps
+
+
+def zeroed_words(*shape: int) -> np.ndarray:
+    """Zeroed words of 64 bits, the first of which begins on a line of memory."""
+    count = math.prod(shape)
+    memory = np.zeros(count + LINE // WORD, np.uint64)
+    start = -memory.ctypes.data % LINE // WORD
+    return memory[start : start + count].reshape(shape)
+
+
+def _place_in_row(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, bool]:
+    """Big types first: no gaps between leaves. Of one type those first that fill lines of memory, such as matrices."""
+    return -WORD if is_bits(shape, dtype) else -dtype.itemsize, _num_bytes(shape, dtype) % LINE != 0
 
 
 def _shape_and_dtype(leaf: Any) -> tuple[tuple[int, ...], np.dtype]:

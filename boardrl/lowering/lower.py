@@ -32,7 +32,7 @@ import math
 
 import numpy as np
 from boardrl.lowering.intrinsics import *
-from boardrl.lowering.vectors import dot_rows, exp32, exp_each, sum_rows, tanh32, tanh_each
+from boardrl.lowering.vectors import dot_nonzero_rows, dot_rows, exp32, exp_each, sum_rows, tanh32, tanh_each
 from numba import njit
 
 OPTIONS = {{"cache": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", "boundscheck": False}}

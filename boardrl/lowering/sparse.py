@@ -9,7 +9,8 @@ linear, so that they only move rows of W and multiply by factors. What is left a
     dense     any other numbers; each that is not 0 adds its row
     constant  known entries
 
-`primitives_sparse.py` writes the code. A weight that is infinite or NaN times an entry of 0 counts as 0 here.
+Where a vector has to be written, but comes from `max(x, 0)`, rows whose factor is 0 are skipped.
+`primitives/sparse.py` writes the code. A weight that is infinite or NaN times an entry of 0 counts as 0 here.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from boardrl.lowering.index import size_of
 from boardrl.lowering.ir import Atom, Block, Const, Equation, Var, prune
 
 NAME = "sum_of_rows"  # of the equation that takes the place of a product
+SKIPS_ZEROS = "skips_zeros"  # parameter of a product with the outputs of rectified linear units, about half of them 0
 LANES = 16  # elements of a row that are added by one machine operation
 WRITE_COST = 3.0  # operations: an element of the whole vector is computed and written
 LIST_COST = 4.0  # operations: an entry is written into the list, or passed over
 BIT_SHARE, NUMBER_SHARE = 0.4, 0.5  # of booleans that are set, of integers that are not 0, as far as one can guess
+FEWEST_COLUMNS = 32  # of a matrix whose rows are skipped where their factor is 0; narrower ones are added faster
 MOST_LOOKED_UP = 1 << 16  # entries of a table from values to rows
 
 
@@ -80,7 +83,16 @@ def rewrite(block: Block) -> None:
             terms = Terms(made).of(eqn.ins[0])
             if _pays(terms, eqn):
                 block.equations[place] = _sum_of_rows(eqn, terms)
+            elif eqn.ins[1].shape[1] >= FEWEST_COLUMNS and _is_rectified(eqn.ins[0], made):
+                block.equations[place] = dataclasses.replace(eqn, params={**eqn.params, SKIPS_ZEROS: True})
     prune(block)
+
+
+def _is_rectified(x: Atom, made: dict[Var, Equation]) -> bool:
+    """Whether a vector is max(…, 0)."""
+    eqn = made.get(x) if isinstance(x, Var) else None
+    ends = [Terms(made).single(atom) for atom in eqn.ins] if eqn is not None and eqn.name == "max" else []
+    return any(isinstance(end, Const) and not end.value.any() for end in ends)
 
 
 def _is_vector_by_matrix(eqn: Equation) -> bool:
@@ -232,6 +244,13 @@ def _concatenate(terms: Terms, eqn: Equation, rows: np.ndarray, scaling: Scaling
     cuts = np.cumsum([x.shape[axis] for x in eqn.ins])[:-1]
     for x, part in zip(eqn.ins, np.split(rows, cuts, axis), strict=True):
         terms.take(x, part, scaling)
+    return True
+
+
+@_rule("stack")
+def _stack(terms: Terms, eqn: Equation, rows: np.ndarray, scaling: Scaling) -> bool:
+    for k, x in enumerate(eqn.ins):
+        terms.take(x, rows.take(k, eqn.params["axis"]), scaling)
     return True
 
 

@@ -99,7 +99,7 @@ def _chains(vectors: int) -> int:
 
 
 def _add_rows(
-    builder: Any, out: Any, table: Any, places: Any, factors: Any, number: Any, start: Any, columns: int, count: int
+    builder: Any, out: Any, table: Any, places: Any, factors: Any, number: Any, start: Any, columns: Any, count: int
 ) -> None:
     """Writes the sum over rows places[k], or k without places, for `count` columns from `start` on."""
     element = table.type.pointee
@@ -110,7 +110,7 @@ def _add_rows(
     def add(k: Any, sums: list[Any]) -> list[Any]:
         factor = builder.load(builder.gep(factors, [k]))
         place = builder.sext(builder.load(builder.gep(places, [k])), WORD) if places is not None else k
-        row = builder.gep(table, [builder.add(builder.mul(place, ir.Constant(WORD, columns)), start)])
+        row = builder.gep(table, [builder.add(builder.mul(place, columns), start)])
         return [
             _fused(builder, _load(builder, builder.gep(row, [offset]), width), _spread(builder, factor, width), total)
             for total, offset, width in zip(sums, offsets, parts, strict=True)
@@ -176,12 +176,45 @@ def sum_rows(typing, out, table, places, factors, number, start, columns, count)
     """out[i] = Σ_k factors[k] · table[places[k], i], k < number, for `count` columns i from `start` on."""
 
     def generate(context, builder, signature, args):
-        out, table, places, factors, number, start, _, _ = args
-        width = columns.literal_value
-        _add_rows(builder, out, table, places, factors, number, start, width, count.literal_value)
+        out, table, places, factors, number, start, width, _ = args
+        stride = _number(columns, width)
+        _add_rows(builder, out, table, places, factors, number, start, stride, count.literal_value)
         return context.get_dummy_value()
 
     return types.void(out, table, places, factors, types.int64, types.int64, columns, count), generate
+
+
+@intrinsic(prefer_literal=True)
+def add_to_rows(typing, vector, table, places, factors, number, start, columns, count):
+    """table[places[k], i] += factors[k] · vector[i], k < number, for `count` columns i from `start` on."""
+    parts = widths(WIDE // table.dtype.bitwidth, count.literal_value)
+
+    def generate(context, builder, signature, args):
+        vector, table, places, factors, number, start, width, _ = args
+        stride = _number(columns, width)
+        offsets = [builder.add(start, ir.Constant(WORD, sum(parts[:k]))) for k in range(len(parts))]
+        kept = [
+            _load(builder, builder.gep(vector, [offset]), size) for offset, size in zip(offsets, parts, strict=True)
+        ]
+
+        def add(k: Any, _: list[Any]) -> list[Any]:
+            factor = builder.load(builder.gep(factors, [k]))
+            place = builder.mul(builder.sext(builder.load(builder.gep(places, [k])), WORD), stride)
+            for part, offset in zip(kept, offsets, strict=True):
+                row = builder.gep(table, [builder.add(place, offset)])
+                size = part.type.count
+                _store(builder, _fused(builder, part, _spread(builder, factor, size), _load(builder, row, size)), row)
+            return []
+
+        _loop(builder, ir.Constant(WORD, 0), number, 1, [], add)
+        return context.get_dummy_value()
+
+    return types.void(vector, table, places, factors, types.int64, types.int64, columns, count), generate
+
+
+def _number(kind: Any, value: Any) -> Any:
+    """A number that may be known at compile time."""
+    return ir.Constant(WORD, kind.literal_value) if isinstance(kind, types.IntegerLiteral) else value
 
 
 @intrinsic(prefer_literal=True)
@@ -195,7 +228,86 @@ def dot_rows(typing, out, table, factors, depth, start, columns, count):
         if width == chosen < lanes and lanes % width == 0 and rows % (lanes // width) == 0:
             _add_narrow(builder, out, table, factors, rows, width)
         else:
-            _add_rows(builder, out, table, None, factors, ir.Constant(WORD, rows), start, width, chosen)
+            stride = ir.Constant(WORD, width)
+            _add_rows(builder, out, table, None, factors, ir.Constant(WORD, rows), start, stride, chosen)
+        return context.get_dummy_value()
+
+    return types.void(out, table, factors, depth, types.int64, columns, count), generate
+
+
+def _add_nonzero(
+    builder: Any, out: Any, table: Any, factors: Any, depth: int, start: Any, columns: int, count: int
+) -> None:
+    """Writes the sum over the rows whose factor is not 0, two at a time, for `count` columns from `start` on.
+
+    Comparisons of many factors at once make a word of bits: one branch for every two rows, none for those left out.
+    """
+    element = table.type.pointee
+    parts = widths(WIDE // (32 if isinstance(element, ir.FloatType) else 64), count)
+    offsets = [ir.Constant(WORD, sum(parts[:k])) for k in range(len(parts))]
+    one, nothing = ir.Constant(WORD, 1), ir.Constant(WORD, 0)
+    cttz = builder.module.declare_intrinsic("llvm.cttz", [WORD], ir.FunctionType(WORD, [WORD, ir.IntType(1)]))
+
+    def add(k: Any, factor: Any, sums: list[Any]) -> list[Any]:
+        row = builder.gep(table, [builder.add(builder.mul(k, ir.Constant(WORD, columns)), start)])
+        return [
+            _fused(builder, _load(builder, builder.gep(row, [offset]), width), _spread(builder, factor, width), total)
+            for total, offset, width in zip(sums, offsets, parts, strict=True)
+        ]
+
+    sums = [ir.Constant(ir.VectorType(element, width), None) for width in parts] * 2
+    first = 0
+    for many in widths(WORD.width, depth):
+        place = ir.Constant(WORD, first)
+        few = _load(builder, builder.gep(factors, [place]), many)
+        bits = builder.bitcast(builder.fcmp_unordered("!=", few, ir.Constant(few.type, None)), ir.IntType(many))
+        word = bits if many == WORD.width else builder.zext(bits, WORD)
+
+        def add_two(left: Any, sums: list[Any], place: Any = place) -> tuple[Any, list[Any]]:
+            rest = builder.and_(left, builder.sub(left, one))
+            is_last = builder.icmp_unsigned("==", rest, nothing)
+            result = []
+            for number, word in enumerate((left, builder.select(is_last, left, rest))):
+                k = builder.add(builder.call(cttz, [word, ir.Constant(ir.IntType(1), 1)]), place)
+                factor = builder.load(builder.gep(factors, [k]))
+                if number:
+                    factor = builder.select(is_last, ir.Constant(element, 0.0), factor)
+                result += add(k, factor, sums[number * len(parts) : (number + 1) * len(parts)])
+            return builder.and_(rest, builder.sub(rest, one)), result
+
+        sums = _loop_over_bits(builder, word, sums, add_two)
+        first += many
+    for total, offset in zip(_joined(builder, sums, len(parts)), offsets, strict=True):
+        _store(builder, total, builder.gep(out, [builder.add(start, offset)]))
+
+
+def _loop_over_bits(builder: Any, word: Any, sums: list[Any], body: Any) -> list[Any]:
+    """Running sums after `while word: word, sums = body(word, sums)`, held in registers."""
+    before = builder.block
+    head, inside, after = (builder.append_basic_block(f"bits.{name}") for name in ("head", "body", "after"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    left, *carried = [builder.phi(value.type) for value in (word, *sums)]
+    for phi, value in zip((left, *carried), (word, *sums), strict=True):
+        phi.add_incoming(value, before)
+    builder.cbranch(builder.icmp_unsigned("!=", left, ir.Constant(WORD, 0)), inside, after)
+    builder.position_at_end(inside)
+    rest, new = body(left, carried)
+    for phi, value in zip((left, *carried), (rest, *new), strict=True):
+        phi.add_incoming(value, builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+    return carried
+
+
+@intrinsic(prefer_literal=True)
+def dot_nonzero_rows(typing, out, table, factors, depth, start, columns, count):
+    """`dot_rows` where about half of the factors are 0, whose rows are left out."""
+    rows, width, chosen = depth.literal_value, columns.literal_value, count.literal_value
+
+    def generate(context, builder, signature, args):
+        out, table, factors, _, start, _, _ = args
+        _add_nonzero(builder, out, table, factors, rows, start, width, chosen)
         return context.get_dummy_value()
 
     return types.void(out, table, factors, depth, types.int64, columns, count), generate

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import types
 import warnings
 from typing import Any, cast
@@ -26,6 +27,7 @@ from boardrl import host
 from boardrl.game import Game
 from boardrl.lowering import Argument, Function, Layout, lower_module
 from boardrl.lowering.ir import LoweringError
+from boardrl.lowering.layout import LINE, WORD, zeroed_words
 from boardrl.play.policy import Apply, Greedy, Policy, Utility, Value, for_host
 
 
@@ -63,8 +65,11 @@ class Lineup:
 
     def params(self, params: tuple[Any, ...]) -> np.ndarray:
         """The parameters of all players as the flat array that compiled code takes."""
-        packed = [layout.pack(one) for layout, one in zip(self.layouts, params, strict=True)]
-        return np.concatenate(packed)
+        *starts, end = _starts(self.layouts)
+        flat = zeroed_words(end)
+        for start, layout, one in zip(starts, self.layouts, params, strict=True):
+            layout.pack(one, out=flat[start : start + layout.num_words])
+        return flat
 
 
 def lower(game: Game[Any], deciders: tuple[Decider, ...], params: tuple[Any, ...]) -> Lineup:
@@ -143,12 +148,18 @@ def _dispatch(deciders: tuple[Decider, ...], alike: list[int], layouts: tuple[La
         "BY_MARGIN": [isinstance(one, ByValue) and one.utility == "margin" for one in ours],
     }
     lines = ["LINEUP_WORDS = WORK_WORDS", *(f"{name} = {tuple(values)}" for name, values in flags.items())]
-    starts = np.cumsum([0, *(layout.num_words for layout in layouts)])
+    starts = _starts(layouts)
     for name, arguments in {"value": "row, player, out, work", "logits": "row, out, work"}.items():
         lines += ["", "", "@njit(**OPTIONS, _nrt=False)", f"def {name}(number, params, {arguments}):"]
         lines.append(f'    """The {name} of the player of that number."""')
         for number, one in enumerate(ours):
             if isinstance(one, ByValue) == (name == "value"):
-                params = f"params[{starts[number]}:{starts[number + 1]}]"
+                params = f"params[{starts[number]}:{starts[number] + layouts[number].num_words}]"
                 lines += [f"    if number == {number}:", f"        {name}_{alike[number]}({params}, {arguments})"]
     return "\n".join(lines) + "\n"
+
+
+def _starts(layouts: tuple[Layout, ...]) -> list[int]:
+    """The first word of each player's parameters, which begin on a line of memory, and the number of all words."""
+    line = LINE // WORD
+    return list(itertools.accumulate((-(-layout.num_words // line) * line for layout in layouts), initial=0))

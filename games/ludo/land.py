@@ -56,7 +56,7 @@ def counted_by_others(board: Board, flags: Flags, num_players: int, turn: Array,
     count = jnp.where(count > board.ring, count - board.ring, jnp.where(count < START, count + board.ring, count))
     last = board.gate if flags.gate == "on_ring" else board.track
     there = (place >= START) & (place <= last) & (count <= last)
-    return jnp.where(there & (seats != turn), count, OFF).astype(jnp.int8)
+    return jnp.where(seats != turn, jnp.where(there, count, OFF), OFF).astype(jnp.int8)
 
 
 def enemies_on(board: Board, flags: Flags, pieces: Array, counted: Array) -> Array:

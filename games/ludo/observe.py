@@ -17,6 +17,7 @@ REACH = 6  # squares that one roll can cover
 DANGERS = 3  # kinds of pieces: with no, one or several enemies within reach behind them
 FACES = 6
 NOWHERE = -1
+AWAY = 127  # in place of 0: behind no piece
 
 
 def size(players: int, board: Board) -> int:
@@ -46,10 +47,10 @@ def entries(game: LudoRules, state: State, player: Array) -> tuple[Array, Array]
 def chasers(board: Board, pieces: Array) -> Array:
     """[P, N, *] int8: the number of enemy pieces 1 to 6 squares behind each of [P, N, *] pieces on the ring that would
     not leave the ring before reaching it."""
-    counts = []
+    counts, on_ring = [], jnp.where(pieces >= START, pieces, AWAY)
     for seat, mine in enumerate(pieces):
         count = jnp.zeros(mine.shape, jnp.int8)
-        for other, theirs in enumerate(pieces):
+        for other, theirs in enumerate(on_ring):
             if other != seat:
                 # My pieces' places on the enemy's path; an unreachable place for those not on it.
                 there = mine + (seat - other) * board.gap % board.ring
@@ -57,6 +58,6 @@ def chasers(board: Board, pieces: Array) -> Array:
                 there = jnp.where((mine >= START) & (mine <= board.track) & (there <= board.track), there, NOWHERE)
                 for piece in theirs:  # one by one: a sum over such a short axis costs more than all the rest
                     behind = (there - piece[None] - 1).astype(jnp.uint8)  # negative numbers become large
-                    count += ((behind < REACH) & (piece >= START)[None]).astype(jnp.int8)
+                    count += (behind < REACH).astype(jnp.int8)
         counts.append(count)
     return jnp.stack(counts)

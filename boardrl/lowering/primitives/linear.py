@@ -11,6 +11,7 @@ from boardrl.lowering.index import Index, counter, size_of
 from boardrl.lowering.ir import Equation
 from boardrl.lowering.primitives.elementwise import convert, narrow
 from boardrl.lowering.primitives.reduce import FOLDS
+from boardrl.lowering.sparse import SKIPS_ZEROS
 from boardrl.lowering.values import Buffer, Point, Value, bare, literal, typed
 from boardrl.lowering.vectors import COLUMNS
 from boardrl.lowering.writer import Writer, rule
@@ -87,7 +88,8 @@ def _dot(writer: Writer, eqn: Equation, x: Value, y: Value) -> list[Value]:
         assert isinstance(y, Buffer)
         for start, width in column_blocks(emit, out.shape[0]):
             sizes = f"{depths[0]}, i64({start}), {out.shape[0]}, {width}"
-            emit.line(f"dot_rows({memory.pointer}, {y.pointer}, {x.pointer}, {sizes})", product.note)
+            call = "dot_nonzero_rows" if eqn.params.get(SKIPS_ZEROS) else "dot_rows"
+            emit.line(f"{call}({memory.pointer}, {y.pointer}, {x.pointer}, {sizes})", product.note)
         return [memory]
     for head in nest(emit, out.shape[:split]):
         if size_of(out.shape[split:]) == 1:  # nothing to run over but the sum itself

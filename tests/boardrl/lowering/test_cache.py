@@ -172,6 +172,17 @@ def test_a_layout_has_every_leaf_in_place_and_no_gap_but_the_last() -> None:
     np.testing.assert_array_equal(batch, np.stack([row] * 4))
 
 
+def test_matrices_lie_on_lines_of_memory() -> None:
+    """Those that fill lines come first, so that vectors of their rows are read whole."""
+    layout = Layout({"bias": np.zeros(5, np.float32), "kernel": np.zeros((707, 64), np.float32), "low": np.int8(0)})
+    kernel = layout.leaves[1]
+    for count in (0, 1, 3):  # memory of many sizes begins at many places
+        rows = layout.rows(*[2] * count)
+        assert rows.shape == (*[2] * count, layout.num_words)
+        assert not rows.any()
+        assert (rows.ctypes.data + kernel.offset) % 64 == 0
+
+
 def test_the_toolchain_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = cache.module_name("f", "text")
     monkeypatch.setattr(cache, "toolchain", lambda: "another version")

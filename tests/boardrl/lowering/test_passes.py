@@ -150,3 +150,18 @@ def test_other_sums_stay_as_they_are(function: Any) -> None:
     before = block.text()
     scatter_sums(block)
     assert block.text() == before
+
+
+def test_a_choice_between_equals_is_none() -> None:
+    """Rules whose variants are chosen by settings often leave `where(c, x, x)`: in a loop it was a branch."""
+
+    def choice(flag: jax.Array, x: jax.Array) -> jax.Array:
+        return jnp.where(flag, jnp.where(x > 0, x + 1, x + 1), x + 2) + jnp.where(flag, x, x)
+
+    x = jnp.arange(-2, 3)
+    names = [eqn.name for eqn in ir.trace(choice, [jnp.array(True), x], name="choice")[0].equations]
+    assert names.count("select_n") == 1
+    assert "gt" not in names
+    lowered = lower(choice, jnp.array(True), x, name="choice")
+    for flag in (True, False):
+        np.testing.assert_array_equal(lowered(np.array(flag), x), choice(jnp.array(flag), x))

@@ -70,6 +70,13 @@ def numbers(s: Seen) -> Any:
     return jnp.concatenate([s.counts.astype(jnp.float32) / 3, s.wide.astype(jnp.float32), s.share[None]])
 
 
+def stacks(s: Seen) -> Any:
+    """Planes stacked along the last axis, one of them under a condition, with a constant and one boolean."""
+    rest = jnp.stack([jnp.array(True), s.flag])
+    stacked = jnp.stack([s.plane, jnp.where(s.flag, s.plane[::-1], s.plane)], -1)
+    return jnp.concatenate([stacked.ravel(), rest]).astype(jnp.float32)
+
+
 def product(observe: Any) -> Any:
     return lambda s, matrix: observe(s) @ matrix
 
@@ -81,6 +88,7 @@ def product(observe: Any) -> Any:
         (one_hots, 5, {"one_hot"}),
         (added, 33, {"scatter", "bits", "constant"}),
         (numbers, 260, {"dense", "bits"}),
+        (stacks, 20, {"bits", "constant", "dense"}),
     ],
 )
 def test_rows_of_what_is_set_add_up_to_the_product(observe: Any, columns: int, kinds: set[str]) -> None:
@@ -113,6 +121,22 @@ def test_dense_products_in_vectors(depth: int, columns: int) -> None:
     lowered = lower(lambda x, matrix: jnp.tanh(x) @ matrix, x, matrix, name="dense")
     assert "dot_rows(" in inspect.getsource(lowered.function.py_func)
     np.testing.assert_allclose(lowered(x, matrix), np.tanh(x.astype(np.float64)) @ matrix, atol=1e-5)
+
+
+@pytest.mark.parametrize(("depth", "columns"), [(64, 64), (100, 32), (7, 300), (130, 48)])
+def test_rows_of_units_at_rest_are_skipped(depth: int, columns: int) -> None:
+    """Words of bits that are full, cut short, empty or odd; NaN is no 0."""
+    rng = np.random.default_rng(depth)
+    matrix = rng.normal(size=(depth, columns)).astype(np.float32)
+    x = rng.normal(size=(6, depth)).astype(np.float32)
+    x[0], x[1], x[2, 1:], x[3, :3] = -1, 1, -1, -1
+    lowered = lower(lambda x, matrix: jax.nn.relu(x + 0.5) @ matrix, x[0], matrix, name="rectified")
+    assert "dot_nonzero_rows(" in inspect.getsource(lowered.function.py_func)
+    for one in x:
+        wanted = np.maximum(one.astype(np.float64) + 0.5, 0) @ matrix
+        np.testing.assert_allclose(lowered(one, matrix), wanted, rtol=1e-5, atol=5e-5)
+    x[0, depth // 2] = np.nan
+    assert np.isnan(lowered(x[0], matrix)).all()
 
 
 def test_exponentials_are_those_of_jax() -> None:

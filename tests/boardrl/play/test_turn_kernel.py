@@ -32,6 +32,8 @@ def test_the_same_random_numbers_give_the_same_games(name, texts):
     ]
     params = tuple(policy.params for policy in policies)
     compiled = lineup.lower(game, tuple(map(lineup.decider, policies)), params)
+    assert compiled.params(params).ctypes.data % 64 == 0
+    assert len(compiled.params(params)) % (8 * len(params)) == 0  # every player's begin on a line of memory
     facet = host.of(game)
     kernel = host.specialise(turn_kernel, facet, slots={lineup_slots.__name__: compiled.module})
     seating = (np.arange(LANES)[:, None] + np.arange(len(policies))[None]).astype(np.int32) % len(policies)
