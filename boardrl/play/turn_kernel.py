@@ -47,15 +47,7 @@ from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WO
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
 # took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
-# Compiled code alone calls them, and inlines them: a wrapper for Python would be one more copy to compile. Numba cannot
-# load functions without it from its cache; those that they are inlined in are kept there.
-OPTIONS: Any = {
-    **compile_options.OPTIONS,
-    "cache": False,
-    "_nrt": False,
-    "forceinline": True,
-    "no_cpython_wrapper": True,
-}
+OPTIONS: Any = {**compile_options.OPTIONS, "_nrt": False, "forceinline": True}
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 
