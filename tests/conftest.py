@@ -5,9 +5,12 @@ import gc
 import os
 import pathlib
 import sys
+from importlib import metadata
 
-# Most tests compile much and run little. XLA compiles in half the time to slower code, here and in child processes.
+# Most tests compile much and run little: XLA compiles in a fourth of the time to slower code, in child processes too.
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+if metadata.version("jaxlib").startswith("0.10."):  # a version that does not know a flag would end the process
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax
 import pytest
@@ -19,13 +22,16 @@ jax.config.update("jax_disable_most_optimizations", True)  # if a plugin has imp
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+# Tracing and compiling make many objects that stay; by default Python looks for garbage among them far more often.
+gc.set_threshold(50_000, 20, 20)
+
 # Many files compile the same programs. Compiled once, they are read from here by every worker and every later file.
 _FOLDER = pathlib.Path(os.environ.get("BOARDRL_CACHE", pathlib.Path.home() / ".cache" / "boardrl"))
 jax.config.update("jax_compilation_cache_dir", str(_FOLDER / "jax"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 
-MOST_GROWTH = 400  # megabytes that a file may add to a worker before what JAX has compiled is dropped
+MOST_GROWTH = 300  # megabytes that a file may add to a worker before what JAX has compiled is dropped
 
 
 def _megabytes() -> int:
@@ -45,10 +51,17 @@ def _memory_of_files():
         if name.startswith(f"{cache.PACKAGE}."):
             for function in vars(module).values():
                 if isinstance(function, Dispatcher):
-                    for types, compiled in function.overloads.items():
-                        function.overloads[types] = compiled._replace(type_annotation=None)
+                    _forget_types(function)
     _free()
     gc.freeze()
+
+
+def _forget_types(function: Dispatcher) -> None:
+    """Drops what Numba keeps of a function that it has compiled, to print it and to link it to others."""
+    for types, compiled in function.overloads.items():
+        if not isinstance(compiled.type_annotation, str):  # else it is from the cache
+            function.overloads[types] = compiled._replace(type_annotation="")
+            compiled.library._shared_module = None  # a copy, made again where it is needed
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +78,9 @@ def _free():
     ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def optimized():
-    """For tests that run long: XLA compiles as it does for users."""
+    """For files whose tests run long: XLA compiles as it does for users, but for its way to emit code."""
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", True)

@@ -22,6 +22,8 @@ from games.connect_four import ConnectFour
 from games.ludo import Ludo
 from games.pig import Pig
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 GAME = Ludo(players=2, pieces=2, ring=8, column=1)
 SEATS = np.array([[0, 1], [1, 0]])
 CONFIG = control_variate.Config(games=600, opponents="a,b", batch=100, minibatch=64, hidden=(16,))

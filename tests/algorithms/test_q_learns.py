@@ -13,6 +13,8 @@ from boardrl.exact import solve
 from boardrl.matches import arena
 from boardrl.play.players import Player, make
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 
 def train(algorithm, name, **changes):
     game, config = registry.make(name), dataclasses.replace(algorithm.Config(), **changes)

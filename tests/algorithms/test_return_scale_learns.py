@@ -10,6 +10,8 @@ from algorithms import dqn, td_lambda
 from boardrl.matches import arena
 from boardrl.play.players import Player, make
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 
 def test_td_lambda_learns_returns_of_a_tenth_of_the_range():
     """With shares of the declared range, the same training wins none of its games against random players."""

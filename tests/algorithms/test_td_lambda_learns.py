@@ -14,6 +14,8 @@ from boardrl.matches import arena
 from boardrl.play import policy
 from boardrl.play.players import Player, make
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 
 def train(name, **changes):
     game, config = registry.make(name), dataclasses.replace(td_lambda.Config(), **changes)

@@ -19,6 +19,8 @@ from boardrl.game import Spec
 from games.pig import Pig
 from games.tic_tac_toe import TicTacToe
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 DATA = pathlib.Path(__file__).parents[2] / "data" / "perft.csv"
 ROWS = list(csv.DictReader(DATA.read_text().splitlines()))
 
