@@ -4,6 +4,7 @@ import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from coins_game import Coins
 
 from algorithms import dqn, td_lambda
