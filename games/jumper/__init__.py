@@ -91,7 +91,6 @@ class Jumper(Rules):
         "td_lambda": {
             "games": 200_000,
             "lanes": 128,
-            "shards": 2,
             "window": 8,
             "hidden": (128, 64),
             "encoding": "own_first",

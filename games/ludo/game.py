@@ -22,7 +22,6 @@ class Ludo(LudoRules):
         "td_lambda": {
             "games": 100_000,
             "lanes": 512,
-            "shards": 2,
             "window": 16,
             "thin": 4,
             "hidden": (64,),

@@ -26,21 +26,21 @@ def rows(batch: int) -> Sequence[Row]:
         _row("jumper 6x6, tdleaf to depth 3", "moves/s", lambda: learn_suite.moves_rate("jumper:size=6", 3)),
         _row("jumper 6x6, match of negascout(depth=4)", "games/s", by_matches),
         _row("ludo, td_lambda in 2 shards", "rolls/s", by_td_lambda),
-        _row(f"ludo, td_lambda, {LOCAL_STEPS} local steps", "rolls/s", by_local_steps),
+        _row(f"ludo, td_lambda in 2 shards, {LOCAL_STEPS} local steps", "rolls/s", by_local_steps),
         _row(
-            *(f"ludo, td_lambda, {LOCAL_STEPS} local steps beside none", "rolls/s", by_local_steps),
-            peer_name="local, --local_steps=1",
-            peer=by_td_lambda,
+            *(f"ludo, td_lambda, {LOCAL_STEPS} local steps beside the defaults", "rolls/s", by_local_steps),
+            peer_name="local, one shard",
+            peer=lambda: by_td_lambda(shards=1),
         ),
     ]
 
 
-def by_td_lambda() -> Callable[[], float]:
-    return learn_suite.training_rate("ludo", "rolls")
+def by_td_lambda(shards: int = WORKERS) -> Callable[[], float]:
+    return learn_suite.training_rate("ludo", "rolls", shards=shards)
 
 
 def by_local_steps() -> Callable[[], float]:
-    return learn_suite.training_rate("ludo", "rolls", updates=UPDATES, local_steps=LOCAL_STEPS)
+    return learn_suite.training_rate("ludo", "rolls", updates=UPDATES, shards=WORKERS, local_steps=LOCAL_STEPS)
 
 
 def _row(name: str, unit: str, rate: Rate, *, peer_name: str = "local", peer: Rate | None = None) -> Row:

@@ -168,10 +168,10 @@ def test_thinned_inputs_are_those_of_the_chosen_slots():
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("pig:players=3,target=8", {}),
-        ("pig:players=3,target=8", {"thin": 3}),
-        ("pig:players=3,target=8", {"shards": 2}),
-        ("pig:players=3,target=8", {"view": "backward"}),
+        ("pig:players=3,target=12", {}),
+        ("pig:players=3,target=12", {"thin": 3}),
+        ("pig:players=3,target=12", {"shards": 2}),
+        ("pig:players=3,target=12", {"view": "backward"}),
         # Sparse inputs, whose layer is compiled: 64 columns at a time, then 16, then one by one.
         ("ludo:pieces=2,ring=16,column=2", {"thin": 3, "shards": 2, "hidden": (85,)}),
     ],
