@@ -19,6 +19,8 @@ from boardrl.runs.learned import load_run
 from launch import cli, train
 from launch.console import named_players
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "learning.md").read_text()
 GAME = "connect_four:rows=4,columns=4"
 TINY = ["--games=8", "--lanes=4", "--window=4", "--log_every=1", "--evaluate_games=4", "--final_games=4"]

@@ -10,6 +10,8 @@ from boardrl.runs.saved_results import Kept
 from games.ludo import Ludo
 from launch.papers import alhajry2012, trained
 
+pytestmark = pytest.mark.usefixtures("optimized")
+
 GAMES = 40
 
 
