@@ -34,10 +34,10 @@ def forward(places, weights, kernel, bias, out):
         listed, factors = pointer(places[row], 0, i32), pointer(weights[row], 0, f32)
         start, sums = 0, out[row]
         while start + WIDE <= units:
-            sum_rows(pointer(sums, 0, f32), table, listed, factors, count, start, units, 64)
+            sum_rows(pointer(sums, 0, f32), table, listed, factors, count, start, units, WIDE)
             start += WIDE
         while start + NARROW <= units:
-            sum_rows(pointer(sums, 0, f32), table, listed, factors, count, start, units, 16)
+            sum_rows(pointer(sums, 0, f32), table, listed, factors, count, start, units, NARROW)
             start += NARROW
         while start < units:
             sum_rows(pointer(sums, 0, f32), table, listed, factors, count, start, units, 1)
@@ -60,10 +60,10 @@ def backward(places, weights, slope, kernel, bias):
             continue
         start = 0
         while start + WIDE <= units:
-            add_to_rows(pointer(slopes, 0, f32), table, listed, factors, count, start, units, 64)
+            add_to_rows(pointer(slopes, 0, f32), table, listed, factors, count, start, units, WIDE)
             start += WIDE
         while start + NARROW <= units:
-            add_to_rows(pointer(slopes, 0, f32), table, listed, factors, count, start, units, 16)
+            add_to_rows(pointer(slopes, 0, f32), table, listed, factors, count, start, units, NARROW)
             start += NARROW
         while start < units:
             add_to_rows(pointer(slopes, 0, f32), table, listed, factors, count, start, units, 1)

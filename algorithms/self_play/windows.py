@@ -153,12 +153,6 @@ def plan_of(seed: int, *, num_turns: int, epsilon: float, opening: int, thin: in
     return Plan(seed, num_turns, epsilon, opening, place, thin, num_recorded)
 
 
-def part_of(lanes: rollout.Lanes, pending: Pending, first: int, last: int) -> Part:
-    """The lanes from number `first` up to before `last`."""
-    some = jax.tree.map(lambda leaf: np.asarray(leaf)[first:last], (lanes, pending))
-    return Part(np.arange(first, last), *some)
-
-
 @functools.cache
 def seating(num_lanes: int, num_players: int, num_opponents: int, rotate: bool) -> np.ndarray:
     """`algorithms.learning.seats.seating` for compiled code."""

@@ -57,7 +57,9 @@ def compiled(config, game, opponents, state, seed, *, lanes=None, threads=1, **c
         thin=config.thin,
         every_slot=config.thin == 1,
     )
-    part = windows.part_of(state.lanes, state.pending, *(lanes or (0, config.lanes)))
+    first, last = lanes or (0, config.lanes)
+    some = jax.tree.map(lambda leaf: np.asarray(leaf)[first:last], (state.lanes, state.pending))
+    part = windows.Part(np.arange(first, last), *some)
     lineup = windows.seating(config.lanes, game.spec.num_players, len(opponents), config.rotate_opponents)
     flat = found.lineup.params((params, *(opponent.params for opponent in opponents)))
     return found.play(part, lineup[part.numbers], flat, plan._replace(**changes), threads=threads)
