@@ -28,7 +28,8 @@ gc.set_threshold(50_000, 20, 20)
 # Many files compile the same programs. Compiled once, they are read from here by every worker and every later file.
 _FOLDER = pathlib.Path(os.environ.get("BOARDRL_CACHE", pathlib.Path.home() / ".cache" / "boardrl"))
 jax.config.update("jax_compilation_cache_dir", str(_FOLDER / "jax"))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 MOST_GROWTH = 300  # megabytes that a file may add to a worker before what JAX has compiled is dropped
