@@ -14,10 +14,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boardrl.system import llvm_memory, numba_cache
+from boardrl.system import llvm_memory, numba_cache, numba_inference
 
 llvm_memory.install()
 numba_cache.install()
+numba_inference.install()
 
 if TYPE_CHECKING:
     from boardrl.errors import Exhausted, UserError
