@@ -32,7 +32,7 @@ CONFIG = control_variate.Config(games=600, opponents="a,b", batch=100, minibatch
 def lineup() -> tuple[Policy, Policy]:
     """A net that knows nothing, and random play."""
     net = nets.ValueNet(GAME, nets.MLP((8,), 2))
-    return Policy(Greedy(GAME, net), net.init(jax.random.key(1))), players.make("random", GAME).policy
+    return Policy(Greedy(GAME, net), jax.jit(net.init)(jax.random.key(1))), players.make("random", GAME).policy
 
 
 def fitted(config: control_variate.Config, game: object, opponents: tuple[Policy, ...]) -> control_variate.TrainState:

@@ -33,6 +33,10 @@ TINY = dqn.Config(
 )
 
 
+step = jax.jit(GAME.step)
+targets = jax.jit(dqn.targets, static_argnames=("net", "double"))
+
+
 def linear(bias):
     """Parameters of a linear net whose values are its bias."""
     return {"params": {"layers_0": {"kernel": jnp.zeros((27, 9)), "bias": jnp.array(bias, jnp.float32)}}}
@@ -42,7 +46,7 @@ def batch_of(moves, reward, discount):
     """One transition from the first state to the one after some moves."""
     first = after = GAME.init()
     for move in moves:
-        after = GAME.step(after, jnp.int32(move))
+        after = step(after, jnp.int32(move))
     one = Transition(first, jnp.int32(0), jnp.float32(reward), jnp.float32(discount), after)
     return jax.tree.map(lambda leaf: leaf[None], one)
 
@@ -60,7 +64,7 @@ def batch_of(moves, reward, discount):
 def test_targets_by_hand(double, moves, discount, wanted):
     net = QNet(GAME, "observe", hidden=())
     params, target = linear(-np.arange(9)), linear(np.arange(9))
-    found = dqn.targets(net, params, target, batch_of(moves, 0.25, discount), double=double)
+    found = targets(net, params, target, batch_of(moves, 0.25, discount), double=double)
     assert found.tolist() == [wanted]
 
 
@@ -93,25 +97,27 @@ def test_one_plain_step_by_hand():
 @pytest.mark.parametrize("inputs", ["observe", "afterstate"])
 def test_gradients_are_those_of_finite_differences(inputs):
     net = QNet(GAME, inputs, hidden=(4,), activation="tanh")
-    params, target = (net.init(jax.random.key(seed)) for seed in (0, 1))
+    init = jax.jit(net.init)
+    params, target = (init(jax.random.key(seed)) for seed in (0, 1))
     parts = [batch_of([8, 7], 0.5, 0.9), batch_of([4, 2], -0.5, 0.9), batch_of([1, 2], 1.0, 0.0)]
     batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     batch = batch._replace(choice=jnp.array([0, 3, 8], jnp.int32))
     flat, unflatten = jax.flatten_util.ravel_pytree(params)
     # The target is held fixed, as its gradient is not followed.
-    wanted = dqn.targets(net, params, target, batch, double=True)
+    wanted = targets(net, params, target, batch, double=True)
 
+    @jax.jit
     def fixed(flat):
         return 0.5 * jnp.mean((wanted - q_net.chosen_values(net, unflatten(flat), batch)) ** 2)
 
     gradient, _ = jax.flatten_util.ravel_pytree(
-        jax.grad(lambda p: dqn.loss(net, p, target, batch, double=True))(params)
+        jax.jit(jax.grad(lambda p: dqn.loss(net, p, target, batch, double=True)))(params)
     )
-    step = 1e-2
+    width = 1e-2
     picked = np.random.default_rng(0).choice(len(flat), 12, replace=False)
     for index in picked:
-        nudge = jnp.zeros_like(flat).at[index].set(step)
-        slope = (fixed(flat + nudge) - fixed(flat - nudge)) / (2 * step)
+        nudge = width * (np.arange(len(flat)) == index).astype(np.float32)
+        slope = (fixed(flat + nudge) - fixed(flat - nudge)) / (2 * width)
         assert float(gradient[index]) == pytest.approx(float(slope), abs=2e-4)
     assert float(jnp.abs(gradient).max()) > 0.01
 
@@ -153,16 +159,16 @@ def test_what_is_remembered_are_the_players_own_decisions():
     for _ in range(4):
         state, _ = dqn.update(config, GAME, (), state)
     rows = jax.tree.map(np.asarray, state.replay.transitions)
-    actor = np.asarray(jax.vmap(GAME.actor)(rows.memo))
-    after = np.asarray(jax.vmap(GAME.actor)(rows.after))
+    actors, legal = (jax.jit(jax.vmap(function)) for function in (GAME.actor, GAME.legal))
+    actor, after = np.asarray(actors(rows.memo)), np.asarray(actors(rows.after))
     goes_on = rows.discount > 0
     assert goes_on.any()
     assert (~goes_on).any()
     assert (actor[goes_on] == after[goes_on]).all()
-    count = (np.asarray(jax.vmap(GAME.legal)(rows.memo)).sum(1), np.asarray(jax.vmap(GAME.legal)(rows.after)).sum(1))
+    count = (np.asarray(legal(rows.memo)).sum(1), np.asarray(legal(rows.after)).sum(1))
     assert (count[0][goes_on] == count[1][goes_on] + 2).all()
     # Of a finished game the last mover has won, or it was a draw; the one before has lost, or it was a draw.
-    ends = jax.vmap(lambda s, a: GAME.returns(GAME.step(s, a)))(rows.memo, rows.choice)
+    ends = jax.jit(jax.vmap(lambda s, a: GAME.returns(GAME.step(s, a))))(rows.memo, rows.choice)
     won = np.asarray(ends).max(1) > 0
     assert (rows.reward[~goes_on & won] == 1).all()
     assert set(np.unique(rows.reward[~goes_on & ~won])) <= {-1.0, 0.0}
@@ -182,11 +188,12 @@ def test_wins_and_losses_of_ludo_go_to_who_won_and_lost():
         state, _ = dqn.update(config, game, (), state)
     rows = jax.tree.map(lambda leaf: np.asarray(leaf)[: int(state.replay.added)], state.replay.transitions)
     goes_on = rows.discount > 0
-    actor, later = (np.asarray(jax.vmap(game.actor)(states)) for states in (rows.memo, rows.after))
+    actors = jax.jit(jax.vmap(game.actor))
+    actor, later = (np.asarray(actors(states)) for states in (rows.memo, rows.after))
     assert (actor[goes_on] == later[goes_on]).all()
     assert not rows.reward[goes_on].any()
-    after = jax.vmap(game.step)(rows.memo, rows.choice)
-    ends = np.asarray(jax.vmap(game.actor)(after)) == TERMINAL
+    after = jax.jit(jax.vmap(game.step))(rows.memo, rows.choice)
+    ends = np.asarray(actors(after)) == TERMINAL
     assert (rows.reward[ends] == 1).all()
     assert (rows.reward[~goes_on & ~ends] == -1).all()
     # Every game has one winner; of the others, those who never had a decision have nothing to learn from.
@@ -241,18 +248,18 @@ def test_recorded_games_are_whole_and_have_their_outcomes(recorded):
     logs = np.log2(outcome)
     np.testing.assert_allclose(logs, np.round(logs), atol=1e-5)
     assert (outcome == 1).sum() == 3  # the last decision of each game
-    actors = np.asarray(jax.vmap(game.actor)(jax.tree.map(lambda leaf: leaf[:number], games.state)))
-    assert (actors >= 0).all()
+    actors = np.asarray(jax.jit(jax.vmap(game.actor))(games.state))
+    assert (actors[:number] >= 0).all()
 
 
 def test_pretraining_moves_values_to_outcomes(recorded):
     config, game, games = recorded
     net = dqn.value_net(config, game)
-    before = net.init(jax.random.key(1))
+    before = jax.jit(net.init)(jax.random.key(1))
     fit = functools.partial(pretraining.fit, net, epochs=60, batch=16, learning_rate=config.pretrain_learning_rate)
     after = jax.jit(fit)(before, games, jax.random.key(2))
     number = int(games.valid.sum())
-    games = jax.tree.map(lambda leaf: leaf[:number], games)
+    games = jax.tree.map(lambda leaf: np.asarray(leaf)[:number], games)
     rows = Transition(games.state, games.action, games.outcome, games.outcome, games.state)
 
     @jax.jit

@@ -93,7 +93,7 @@ def test_an_update_is_the_rate_times_the_gradient():
 
 def test_gradients_are_those_of_finite_differences():
     net = QNet(PIG, "observe", hidden=(4,), activation="sigmoid", num_choices=3)
-    params = net.init(jax.random.key(0))
+    params = jax.jit(net.init)(jax.random.key(0))
     rng = np.random.default_rng(0)
     size = net.encode(PIG.init()).size
 

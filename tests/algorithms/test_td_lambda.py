@@ -36,6 +36,7 @@ def play(config, game, opponents, state, key):
     )
 
 
+@functools.partial(jax.jit, static_argnames=("config", "net"))
 def both_gradients(config, net, params, window):
     """The summed gradients of the forward and of the backward view over one window."""
     targets = jax.vmap(functools.partial(lambda_returns, decay=config.decay), 1, 1)(window.trail)
@@ -72,22 +73,22 @@ def test_both_views_on_numbers_by_hand(loss, slope):
     config = dataclasses.replace(TINY, loss=loss, decay=0.5, hidden=())
     net = td_lambda.value_net(config, registry.make("tic_tac_toe"))
     params = {"params": {"layers_0": {"kernel": jnp.zeros((2, 2)), "bias": jnp.zeros(2)}}}
-    x = jnp.array([[1.0, 0.0], [0.0, 2.0], [5.0, 5.0]])[:, None]  # [T, B=1, I]
-    no, nothing = jnp.zeros((3, 1), bool), jnp.zeros((3, 1, 2))
+    x = np.array([[1, 0], [0, 2], [5, 5]], np.float32)[:, None]  # [T, B=1, I]
+    no, nothing = np.zeros((3, 1), bool), np.zeros((3, 1, 2), np.float32)
     trail = Trail(
-        decided=jnp.ones((3, 1), bool),
+        decided=np.ones((3, 1), bool),
         value=nothing,
         explored=no,
         best=nothing,
-        ended=no.at[2].set(True),
-        returns=nothing.at[2, 0].set(jnp.array([1.0, -1.0])),
+        ended=np.array([[False], [False], [True]]),
+        returns=np.array([[0, 0], [0, 0], [1, -1]], np.float32)[:, None],
     )
-    window = Window(x, jnp.zeros((3, 1), jnp.int32), trail)
+    window = Window(x, np.zeros((3, 1), np.int32), trail)
     # Slot 0 counts as pending, whose trace the backward view carries in; so an idle slot goes before. Idle slots
     # between the decisions change nothing: λ counts decisions.
-    idle = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[:1]), window)
+    idle = jax.tree.map(lambda leaf: np.zeros_like(leaf[:1]), window)
     slots = [jax.tree.map(lambda leaf, slot=slot: leaf[slot : slot + 1], window) for slot in range(3)]
-    window = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), idle, slots[0], idle, slots[1], idle, idle, slots[2])
+    window = jax.tree.map(lambda *leaves: np.concatenate(leaves), idle, slots[0], idle, slots[1], idle, idle, slots[2])
     kernel = slope * np.array([[-0.25, 0.25], [-1.0, 1.0]])
     bias = slope * np.array([-0.75, 0.75])
     for gradient in both_gradients(config, net, params, window):
@@ -308,8 +309,8 @@ def test_settings_of_the_paper_look_the_same_from_every_seat():
     config = dataclasses.replace(TINY, encoding="alhajry_objective", fixed_seats=True, separate=True, hidden=(20,))
     net = td_lambda.value_net(config, game)
     assert net.num_inputs == 240
-    params = net.init(jax.random.key(0))
-    values = jax.vmap(lambda player: net(params, game.init(), player))(jnp.arange(4))
+    params = jax.jit(net.init)(jax.random.key(0))
+    values = jax.jit(jax.vmap(lambda player: net(params, game.init(), player)))(jnp.arange(4))
     np.testing.assert_array_equal(values, jnp.broadcast_to(values[0], (4, 4)))
     shares = nets.from_returns(game.spec, values[0])
     assert ((shares > 0) & (shares < 1)).all()

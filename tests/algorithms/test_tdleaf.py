@@ -94,16 +94,17 @@ def test_leaves_share_a_value_and_its_gradient() -> None:
     weights = jnp.array([2.0, 1.0, 0.0, 0.0], jnp.float32)
     shared = [Leaf(leaf(OPEN).row, 0.25), Leaf(leaf("3\nW W -\n- B -\n- - W\nB").row, 0.75)]
     both = batch_of([RegressionTarget(0, shared, 0.0, 1.0)])
-    total, _ = targets.loss(Linear(JUMPER), weights, both)
+    total, _ = jax.jit(targets.loss, static_argnums=0)(Linear(JUMPER), weights, both)
     states = [JUMPER.from_text(text) for text in (OPEN, "3\nW W -\n- B -\n- - W\nB")]
-    values = [float(Linear(JUMPER)(weights, state, jnp.int32(0))[0]) for state in states]
+    value = jax.jit(Linear(JUMPER))
+    values = [float(value(weights, state, jnp.int32(0))[0]) for state in states]
     assert float(total) == pytest.approx(0.5 * (1 - (0.25 * values[0] + 0.75 * values[1])) ** 2, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["features", "net"])
 def test_gradients_are_those_of_finite_differences(kind: Any) -> None:
     value = learner.value_of(dataclasses.replace(SMALL, evaluator=kind, hidden=(5,)), JUMPER)
-    params = jax.tree.map(lambda leaf: leaf + 0.3, value.init(jax.random.key(1)))
+    params = jax.tree.map(lambda leaf: leaf + 0.3, jax.jit(value.init)(jax.random.key(1)))
     wanted = [RegressionTarget(seat, [leaf(OPEN)], 0.0, target) for seat, target in ((0, 0.9), (1, -0.3))]
     batch = batch_of(wanted)
     call = jax.jit(lambda params: targets.loss(value, params, batch)[0])
@@ -162,7 +163,7 @@ def test_at_dice_the_leaves_are_worth_the_root_together() -> None:
     game = registry.make("pig:target=30")
     config = tdleaf.Config(depth=2, kilobytes=512, hidden=(8,), batch=2, games=4)
     value = learner.value_of(config, game)
-    evaluator = evaluators.learned(game, value, value.init(jax.random.key(0)))
+    evaluator = evaluators.learned(game, value, jax.jit(value.init)(jax.random.key(0)))
     search = Searcher(game, "expectimax", budget=Budget(depth=2, kilobytes=512), evaluator=evaluator)
     played = self_play.play(search, np.random.default_rng(0), opening=0, epsilon=0.2)
     assert max(len(made.leaves) for made in played.decisions) > 5

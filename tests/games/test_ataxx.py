@@ -238,4 +238,4 @@ def test_compiled_rules_do_not_differ():
 
 def test_a_shallow_search_beats_random():
     pair = [players.make("negascout(depth=2,kilobytes=512)", GAME), players.make("random", GAME)]
-    assert arena.match(GAME, pair, num_games=6, seed=0).players[0].wins == 6
+    assert arena.match(GAME, pair, num_games=6, seed=0, processes=1).players[0].wins == 6

@@ -65,10 +65,10 @@ def test_blocked_points_ahead_and_on_the_bar():
 
 def test_whoever_asks_the_net_looks_from_the_side_of_the_last_mover():
     net = ValueNet(GAME, MLP((4,), 2), "expert")
-    params = net.init(jax.random.key(1))
-    state = position({8: 3, 6: 5}, {13: 2, 20: 1})
+    params = jax.jit(net.init)(jax.random.key(1))
+    state, values = position({8: 3, 6: 5}, {13: 2, 20: 1}), jax.jit(net)
     assert [int(net.viewer(state, jnp.int32(seat))) for seat in (0, 1)] == [0, 0]
-    first, second = (np.asarray(net(params, state, jnp.int32(seat))) for seat in (0, 1))
+    first, second = (np.asarray(values(params, state, jnp.int32(seat))) for seat in (0, 1))
     np.testing.assert_array_equal(first, second)
-    rotated = np.asarray(net(params, GAME.rotate(state), jnp.int32(0)))
+    rotated = np.asarray(values(params, GAME.rotate(state), jnp.int32(0)))
     np.testing.assert_allclose(rotated[::-1], first, atol=1e-6)

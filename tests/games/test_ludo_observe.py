@@ -71,12 +71,12 @@ def test_a_net_says_the_same_of_sparse_and_of_dense_inputs():
         game, (Policy(Uniform(game)),), None, rollout.start(game, 16), jax.random.key(0), num_turns=120
     )
     net = nets.ValueNet(game, nets.MLP((16,), 4, "tanh"))
-    params = net.init(jax.random.key(1))
+    params = jax.jit(net.init)(jax.random.key(1))
 
     def both(state, player):
         inputs = net.inputs(state, player)
         assert isinstance(inputs, nets.Sparse)
         return net.logits(params, inputs, player), net.logits(params, game.observe(state, player), player)
 
-    sparse, dense = jax.vmap(jax.vmap(both, (None, 0)), (0, None))(lanes.state, jnp.arange(4))
+    sparse, dense = jax.jit(jax.vmap(jax.vmap(both, (None, 0)), (0, None)))(lanes.state, jnp.arange(4))
     np.testing.assert_allclose(sparse, dense, atol=1e-5)

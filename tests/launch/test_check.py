@@ -102,9 +102,7 @@ def test_mistakes_are_told():
         check.main(check.Settings(game="pog"))
 
 
-def test_as_a_command(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+def test_as_a_command(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     command = [sys.executable, "-m", "launch.check", "--game=tic_tac_toe", "--games=8", "--examples=2"]

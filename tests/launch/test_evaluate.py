@@ -104,7 +104,7 @@ def test_the_whole_command_with_a_bot_in_other_processes(tmp_path):
     flags = ["--game=pig:target=10", "--players=arena_bots:Careful(total=6),random", "--games=20", "--processes=2"]
     done = subprocess.run(
         [sys.executable, "-m", "launch.evaluate", *flags, f"--json={path}"],
-        env={**os.environ, "PYTHONPATH": str(BOTS), "BOARDRL_CACHE": str(tmp_path / "cache")},
+        env={**os.environ, "PYTHONPATH": str(BOTS)},
         capture_output=True,
         text=True,
         timeout=300,

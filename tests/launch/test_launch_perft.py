@@ -68,8 +68,7 @@ def test_mistakes_are_told(tmp_path, monkeypatch):
         perft.main(perft.Settings(game="tic_tac_toe", position=str(tmp_path / "board.txt")))
 
 
-def test_as_a_command(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOARDRL_CACHE", str(tmp_path / "cache"))
+def test_as_a_command(tmp_path):
     command = [sys.executable, "-m", "launch.perft", "--game=pig:players=3,target=8", "--depth=12"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.splitlines()[-1].isdecimal()

@@ -106,8 +106,8 @@ def test_ctrl_c_keeps_what_was_played(tmp_path, capsys):
     assert over["settings"]["seed"] == 3
     assert "of 18 games, seed 3; ratings (mean 1500)" in " ".join(out.split())
     assert "go on with: python -m launch.tournament --resume=one" in err
-    assert run("--resume=one", "--json=a.json") == 0
-    assert run(*slow, "--run=two", "--json=b.json") == 0
+    assert run("--resume=one", "--processes=1", "--json=a.json") == 0
+    assert run(*slow, "--run=two", "--processes=1", "--json=b.json") == 0
     stored = json.loads((tmp_path / "a.json").read_text())
     assert stored == json.loads((tmp_path / "b.json").read_text())
     assert stored["games"] == stored["wanted"] == 18

@@ -38,15 +38,10 @@ SMALL = {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, cache):
+def whole(tmp_path_factory):
     """A run that was never stopped: its directory and what it printed."""
     path = tmp_path_factory.mktemp("runs") / "whole"
-    code, out, err = Process(cache, *flags(**SMALL, run=path)).end()
+    code, out, err = Process(*flags(**SMALL, run=path)).end()
     assert code == 0, err
     return path, out
 
@@ -55,7 +50,7 @@ def read(path):
     return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
 
 
-def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_path):
+def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, tmp_path):
     """SIGKILL while a checkpoint is written and at random moments, Ctrl-C in between."""
     rng = random.Random(5)
     path = tmp_path / "run"
@@ -69,7 +64,7 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
 
     for moment in ("writing", "ctrl-c", "any", "any"):
         begin = flags(resume=path) if path.exists() else flags(**SMALL, run=path)
-        process = Process(cache, *begin, "--checkpoint_every=0")
+        process = Process(*begin, "--checkpoint_every=0")
         goal = steps()[-1] + rng.randint(1, 12)
         process.wait_for(lambda goal=goal: steps()[-1] >= goal)
         with pytest.raises(UserError, match=f"in use by process {process.pid};"):
@@ -87,7 +82,7 @@ def test_killed_at_many_moments_it_ends_with_the_same_bits(whole, cache, tmp_pat
             assert process.end()[0] == -signal.SIGKILL
             assert moment == "any" or writing()
 
-    code, out, err = Process(cache, *flags(resume=path, checkpoint_every=60)).end()
+    code, out, err = Process(*flags(resume=path, checkpoint_every=60)).end()
     assert code == 0, err
     assert newest_state(path) == newest_state(whole[0])
     assert (path / "metrics.jsonl").read_bytes() == (whole[0] / "metrics.jsonl").read_bytes()
@@ -134,9 +129,8 @@ def test_the_printed_commands_give_the_printed_figures(whole):
 
 
 @pytest.fixture
-def command(cache, monkeypatch, capfd, tmp_path):
+def command(monkeypatch, capfd, tmp_path):
     """Runs the command in this process: exit code, standard output, standard error."""
-    monkeypatch.setenv("BOARDRL_CACHE", str(cache))
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from boardrl import registry
+from boardrl import registry, workers
 from boardrl.runs.learned import load_run
 from launch import cli, export, train
 from launch.console import named_players
@@ -68,7 +68,8 @@ def test_exactly_so_many_games_are_played(tmp_path: pathlib.Path) -> None:
 def test_figure_4_counts_wins_by_colour(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trained, "FOLDER", tmp_path)
     monkeypatch.setattr(brunton2013, "FIXED", {"0.5 pieces, 0.5 safe": "brunton2013_even"})
-    cells = brunton2013.figure_4(6, 0)
+    with workers.lent(workers.Local(1)):
+        cells = brunton2013.figure_4(6, 0)
     assert [cell.row.split(":")[0].rpartition(", ")[2] for cell in cells] == ["as White", "as Black", "both"]
     counts = [[int(number) for number in re.findall(r"\d+", cell.row.split(": ")[1])] for cell in cells]
     assert [sum(count) for count in counts] == [3, 3, 6]

@@ -31,21 +31,27 @@ RUNS = {
 }  # fmt: skip
 
 
+def call(*arguments):
+    """The command in this process: its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *arguments])
+    return ended.value.code
+
+
 @pytest.mark.parametrize("algo", RUNS)
 def test_killed_at_a_random_moment_it_ends_with_the_same_bits(algo, tmp_path):
     rng = random.Random(algo)
     asked = MEASURED | RUNS[algo] | {"algo": algo}
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    code, _, err = Process(tmp_path / "cache", *flags(**asked, run=whole)).end()
-    assert code == 0, err
-    process = Process(tmp_path / "cache", *flags(**asked, run=killed, checkpoint_every=0))
+    assert call(*flags(**asked, run=whole)) == 0
+    process = Process(*flags(**asked, run=killed, checkpoint_every=0))
     goal = rng.randint(3, 9)
     process.wait_for(lambda: (checkpoint.steps(killed / "checkpoints") or [0])[-1] >= goal)
     time.sleep(rng.uniform(0, 0.05))
     process.send(signal.SIGKILL)
     assert process.end()[0] == -signal.SIGKILL
     assert checkpoint.steps(killed / "checkpoints")[-1] < checkpoint.steps(whole / "checkpoints")[-1]
-    code, _, err = Process(tmp_path / "cache", *flags(resume=killed, checkpoint_every=60)).end()
+    code, _, err = Process(*flags(resume=killed, checkpoint_every=60)).end()
     assert code == 0, err
     assert newest_state(killed) == newest_state(whole)
     assert (killed / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
@@ -57,10 +63,9 @@ def test_a_full_table_ends_with_its_final_evaluation(tmp_path, capfd):
     asked = MEASURED | RUNS["q_table"] | {"algo": "q_table", "entries": 64, "run": path}
     sentence = "the table of 64 entries is full after 20 games (56 may be taken); start a new run with --entries=128"
     for argv in (flags(**asked), flags(resume=path)):
-        with pytest.raises(SystemExit) as ended:
-            cli.run(train.main, train.TrainConfig, more=train.more, argv=["train", *argv])
+        code = call(*argv)
         out, err = capfd.readouterr()
-        assert ended.value.code == 0, err
+        assert code == 0, err
         assert f"ended     {sentence}" in out
         rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
         assert [(row["kind"], row["games"]) for row in rows] == [("strength", 0), ("train", 20), ("final", 20)]

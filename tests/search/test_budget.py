@@ -125,7 +125,7 @@ def test_too_little_memory_is_refused_with_the_least_that_would_do(kind: str) ->
         searcher(kind, Budget(kilobytes=least - 1, depth=4))
 
 
-@pytest.mark.parametrize(("kind", "game"), [("expectimax", "pig:target=20"), ("maxn", "pig:players=3,target=12")])
+@pytest.mark.parametrize(("kind", "game"), [("expectimax", "pig:target=30"), ("maxn", "pig:players=3,target=30")])
 def test_the_least_memory_is_enough_where_there_are_dice(kind: str, game: str) -> None:
     """A turn is an action and a throw of the dice: two plies."""
     with pytest.raises(UserError, match=f"too little for {kind} to depth 4 in pig; give at least") as caught:

@@ -75,10 +75,10 @@ def expectation_of(plain: Pig, view: int) -> Any:
 
 @pytest.mark.parametrize("star", [0, 1, 2])
 def test_paranoid_of_three_players(star: int) -> None:
-    plain = Pig(3, 25)
+    plain = Pig(3, 30)
     positions = near_the_end(plain, 30, 2)
     for depth in (1, 3):
-        search = searcher(registry.make("pig:players=3,target=25"), "paranoid", depth, star=star)
+        search = searcher(registry.make("pig:players=3,target=30"), "paranoid", depth, star=star)
         for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
             view = max(plain.actor(position), 0)
             want = expectation_of(plain, view)(position, depth)[view]
@@ -89,11 +89,11 @@ def test_paranoid_of_three_players(star: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_maxn(players: int) -> None:
-    plain = Pig(players, 25)
+    plain = Pig(players, 30)
     value = expectation(plain, maxn)
     positions = near_the_end(plain, 30, 3)
     for depth in (1, 3):
-        search = searcher(registry.make(f"pig:players={players},target=25"), "maxn", depth)
+        search = searcher(registry.make(f"pig:players={players},target=30"), "maxn", depth)
         for position, row in zip(positions, search.facet.row(plain.states(positions)), strict=True):
             np.testing.assert_allclose(search.search_row(row).value, value(position, depth), atol=1e-6)
 

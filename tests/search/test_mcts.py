@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from reference_search import OnRows, Pig, random_positions
@@ -34,8 +35,9 @@ def mcts(game: Any, nodes: int, *, kilobytes: int = 8192, evaluator: Any = None,
 def optimal_share(game: Any, searcher: Any, solution: Any, rows: list[np.ndarray]) -> float:
     """How often the move is one of the best, over positions in which not every move is."""
     right = total = 0
+    index = jax.jit(solution.index)
     for row in rows:
-        number = int(solution.index(searcher.facet.state(row)))
+        number = int(index(searcher.facet.state(row)))
         best, legal = solution.optimal[number], solution.graph.child[number] >= 0
         if best.sum() < legal.sum():
             searcher.reset()
@@ -60,12 +62,12 @@ def test_what_is_certain_is_exact() -> None:
     game = registry.make("tic_tac_toe")
     plain = OnRows(host.of(game))
     solution = solve.solve(game)
-    searcher = mcts(game, 20_000)
+    searcher, index = mcts(game, 20_000), jax.jit(solution.index)
     for position in random_positions(plain, 30, after=4, seed=2):
         row = plain.row(position)
         result = searcher.search_row(row)
         assert result.exact
-        np.testing.assert_array_equal(result.value, solution.values[int(solution.index(searcher.facet.state(row)))])
+        np.testing.assert_array_equal(result.value, solution.values[int(index(searcher.facet.state(row)))])
         assert result.nodes < 20_000
 
 
@@ -73,13 +75,13 @@ def test_what_is_certain_is_exact() -> None:
 def test_dice_and_several_players(num_players: int) -> None:
     game: Any = registry.make(f"pig:players={num_players},target=12")
     solution = solve.solve(game)
-    searcher = mcts(game, 20_000)
+    searcher, index = mcts(game, 20_000), jax.jit(solution.index)
     plain = Pig(num_players, 12)
     positions = [p for p in random_positions(plain, 60, seed=5) if not p[3] and p[1]]
     rows = searcher.facet.row(plain.states(positions))
     wrong = 0
     for row in rows[:12]:
-        number = int(solution.index(searcher.facet.state(row)))
+        number = int(index(searcher.facet.state(row)))
         result = searcher.search_row(row)
         seat, children = solution.graph.actor[number], solution.graph.child[number]
         # Where the others' moves are nearly as good as each other, what is left for third players hangs on them.

@@ -92,14 +92,14 @@ def test_a_set_of_features_is_compiled_with_room_to_work_in() -> None:
 def test_dice_that_let_nobody_move_do_not_hold_up_a_player() -> None:
     game = registry.make("ludo:rules=sdu_java,ring=8,column=2,pieces=2,players=2")
     pair = [players.make("expectimax(depth=1,kilobytes=256)", game), players.make("random", game)]
-    match = arena.match(game, pair, num_games=4, seed=0)
+    match = arena.match(game, pair, num_games=4, seed=0, processes=1)
     assert match.players[0].win_rate + match.players[1].win_rate == 1.0
 
 
 def test_a_perfect_searcher_never_loses_at_tic_tac_toe() -> None:
     game = registry.make("tic_tac_toe")
     pair = [players.make("negascout(kilobytes=512,depth=9)", game), players.make("random", game)]
-    match = arena.match(game, pair, num_games=40, seed=3)
+    match = arena.match(game, pair, num_games=40, seed=3, processes=1)
     assert match.players[0].win_rate > 0.6
     assert match.players[1].win_rate == 0.0
 

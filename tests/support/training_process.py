@@ -1,6 +1,5 @@
 """`python -m launch.train` in processes of their own, to be stopped and killed."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -19,17 +18,15 @@ def flags(**given):
 
 
 class Process:
-    """A training process in the background."""
+    """A training process in the background.
 
-    def __init__(self, cache, *arguments):
+    It has the cache of the tests. So that nothing is being written there when it is killed, the same training should
+    have been run to its end before.
+    """
+
+    def __init__(self, *arguments):
         command = [sys.executable, "-m", "launch.train", *arguments]
-        self._process = subprocess.Popen(
-            command,
-            env=os.environ | {"BOARDRL_CACHE": str(cache)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     @property
     def pid(self):

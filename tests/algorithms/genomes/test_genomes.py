@@ -156,8 +156,8 @@ def test_the_piece_with_the_highest_entry_is_moved_and_never_passed():
     table[int("000011000"[::-1], 2)] = 1.0  # out of the base
     policy = made.policy(SDU, truth_table.Fitted(made.blank(SDU).net, jnp.asarray(table)))
     state = SDU.init()
-    state = SDU.step(state._replace(pieces=state.pieces.at[0, 0].set(30)), jnp.int32(5))
-    logits = policy.apply(policy.params, state)
+    state = jax.jit(SDU.step)(state._replace(pieces=state.pieces.at[0, 0].set(30)), jnp.int32(5))
+    logits = jax.jit(policy.apply)(policy.params, state)
     np.testing.assert_array_equal(jnp.isfinite(logits), [False, True, True, True, False])
     assert bool(SDU.legal(state)[4]) or bool(state.tries > 1)
     assert len(genes.names) == 19

@@ -28,8 +28,8 @@ LUDO_3 = registry.make("ludo:players=3,pieces=2,ring=24")
 def test_what_is_shown(game, inputs, shape):
     net = QNet(game, inputs, hidden=(3,))
     state = game.init()
-    assert net.encode(state).shape == shape
-    assert net(net.init(jax.random.key(0)), state).shape == (game.spec.num_actions,)
+    assert jax.jit(net.encode)(state).shape == shape
+    assert jax.jit(net)(jax.jit(net.init)(jax.random.key(0)), state).shape == (game.spec.num_actions,)
 
 
 def test_afterstates_are_seen_by_the_player_who_acts():
@@ -43,7 +43,7 @@ def test_afterstates_are_seen_by_the_player_who_acts():
 def test_a_rectified_output_is_never_negative():
     state = TIC_TAC_TOE.init()
     plain, cut = QNet(TIC_TAC_TOE, hidden=(4,)), QNet(TIC_TAC_TOE, hidden=(4,), output="relu")
-    params = plain.init(jax.random.key(1))
+    params = jax.jit(plain.init)(jax.random.key(1))
     params = jax.tree.map(lambda leaf: -jnp.abs(leaf) if leaf.shape == (4, 1) else leaf, params)
     assert (plain(params, state) < 0).any()
     assert (cut(params, state) == 0).all()

@@ -99,13 +99,14 @@ def test_lowered_rewards_are_those_of_jax(name):
     first = game.init()
     reward = functools.partial(rewards.of_step, game, names)
     compiled, in_jax = lower(reward, worth, first, first, name="rewards"), jax.jit(reward)
+    actor, chance, legal, step = (jax.jit(rule) for rule in (game.actor, game.chance, game.legal, game.step))
     rng, state, nonzero = np.random.default_rng(1), first, 0
     for _ in range(300):
-        weights = game.chance(state) if int(game.actor(state)) == CHANCE else game.legal(state)
+        weights = chance(state) if int(actor(state)) == CHANCE else legal(state)
         weights = np.asarray(weights, np.float64)
         if not weights.any():
             break
-        after = game.step(state, jnp.int32(rng.choice(len(weights), p=weights / weights.sum())))
+        after = step(state, jnp.int32(rng.choice(len(weights), p=weights / weights.sum())))
         want = np.asarray(in_jax(worth, state, after))
         np.testing.assert_allclose(compiled(worth, state, after), want, rtol=1e-6, atol=1e-6)
         nonzero += bool(want.any())

@@ -103,11 +103,11 @@ def test_updates_repeat_exactly_and_learn():
 
 def test_shards_change_nothing():
     """Random numbers belong to lanes: whoever plays them, the update is the same to the bit."""
-    game = registry.make("pig:players=3,target=8")
+    game = registry.make("pig:players=3,target=12")
     after = []
     for shards in (1, 2, 6):
         config = dqn.Config(
-            games=100, lanes=6, shards=shards, window=5, hidden=(4,), warm_up=4, batch=4, capacity=50, play="compiled"
+            games=100, lanes=6, shards=shards, window=5, hidden=(6,), warm_up=4, batch=4, capacity=50, play="compiled"
         )
         state = dqn.init(config, game, jax.random.key(2))
         for _ in range(3):

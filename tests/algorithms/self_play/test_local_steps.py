@@ -17,10 +17,10 @@ from boardrl.runs import checkpoint
 from boardrl.workers import Local
 
 TINY = td_lambda.Config(
-    games=1000, lanes=8, shards=2, window=6, local_steps=3, hidden=(5,), learning_rate=0.01, decay=0.6,
+    games=1000, lanes=8, shards=2, window=6, local_steps=3, hidden=(6,), learning_rate=0.01, decay=0.6,
     anneal_learning_rate=False,
 )  # fmt: skip
-GAME = registry.make("pig:players=3,target=8")
+GAME = registry.make("pig:players=3,target=12")
 WAYS = [{"play": "jax"}, {"play": "compiled"}, {"play": "jax", "view": "backward"}]
 
 
@@ -44,13 +44,12 @@ def by_hand(config, state, shard):
     mine = shards.shard_of((state.lanes, state.pending, state.traces), shard, config.shards)
     state = state._replace(**dict(zip(("lanes", "pending", "traces"), mine, strict=True)))
     part = td_lambda.learn if config.play == "jax" else td_lambda.learn_compiled
+    step = jax.jit(functools.partial(optimizers.step, config.optimizer))
     losses = []
     for _ in range(config.local_steps):
         (lanes, pending, traces), seen, sums = part(config, GAME, (), state, shard)
         gradient = sums.gradient if config.optimizer == "sgd" else sums.mean_gradient()
-        params, optimizer_state = optimizers.step(
-            *(config.optimizer, state.params, state.optimizer_state, gradient), rate=jnp.float32(0.01)
-        )
+        params, optimizer_state = step(state.params, state.optimizer_state, gradient, rate=jnp.float32(0.01))
         key, games = jax.random.key_data(shards.keys(state, config.shards)[0]), state.games + sums.games
         state = state._replace(params=params, optimizer_state=optimizer_state, key=key, games=games)
         state = state._replace(lanes=lanes, pending=pending, traces=traces, seen=seen)

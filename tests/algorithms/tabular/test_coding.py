@@ -54,16 +54,16 @@ def test_the_greedy_player_takes_the_first_of_the_best():
     coding = tabular.Coding(LUDO, "durocher", joint=False, among="random")
     table = Table(*map(np.array, frozen(coding)))
     state = LUDO.from_text("3.0 0.0 0.0 0 plays 6 tries=1 ranks=0.0.0")
-    words = np.asarray(coding.words(state))
+    words = np.asarray(jax.jit(coding.words)(state))
     assert words.shape == (3, 2)  # two pieces and the pass
-    policy = tabular.Best(coding)
+    policy, values = jax.jit(tabular.Best(coding)), jax.jit(coding.values)
     unknown = jax.tree.map(jnp.asarray, table)
     assert np.isfinite(policy(unknown, state)).tolist() == [True, False, False]  # nothing known: the first
     for piece, value in ((0, -0.5), (1, 0.25)):
         place = hash_table.find(words[piece], table.keys, table.counts)
         table.keys[place], table.values[place], table.counts[place] = words[piece], value, 1
     table = jax.tree.map(jnp.asarray, table)
-    assert coding.values(table, state).tolist()[:2] == [-0.5, 0.25]
+    assert values(table, state).tolist()[:2] == [-0.5, 0.25]
     assert np.isfinite(policy(table, state)).tolist() == [False, True, False]
 
 

@@ -201,7 +201,7 @@ def test_a_lowered_net_equals_the_flax_one(net: nn.Module) -> None:
     x = rng.normal(size=24).astype(np.float32)
     compiled = None
     for seed in range(3):  # new weights, the same code
-        params = net.init(jax.random.key(seed), x)
+        params = jax.jit(net.init)(jax.random.key(seed), x)
         params = jax.tree.map(lambda p: p + 0.1 * rng.normal(size=p.shape).astype(np.float32), params)
         compiled = compiled or lower(net.apply, params, x, name=type(net).__name__.lower())
         for _ in range(5):

@@ -102,7 +102,7 @@ def test_own_nets_see_the_observation_in_its_shape():
     net = check("own_nets:Sums(offset=0.5)", BOARD)
     state = BOARD.step(BOARD.step(BOARD.init(), jnp.int32(0)), jnp.int32(1))
     state = BOARD.step(state, jnp.int32(2))  # two marks of seat 0, one of seat 1
-    params = net.init(jax.random.key(0))
+    params = jax.jit(net.init)(jax.random.key(0))
     np.testing.assert_array_equal(net.logits(params, net.inputs(state, jnp.int32(0)), jnp.int32(0)), [2.5, 1.5])
     np.testing.assert_array_equal(net.logits(params, net.inputs(state, jnp.int32(1)), jnp.int32(1)), [2.5, 1.5])
 

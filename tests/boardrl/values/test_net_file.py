@@ -21,7 +21,7 @@ GAME = Pig(target=20)
 @pytest.fixture
 def saved(tmp_path):
     net = ValueNet(GAME, MLP((5,), 2, "tanh"))
-    params = ScaledParams(net.init(jax.random.key(3)), Scale(jnp.float32(0.25), jnp.float32(0.5)))
+    params = ScaledParams(jax.jit(net.init)(jax.random.key(3)), Scale(jnp.float32(0.25), jnp.float32(0.5)))
     path = tmp_path / "net.json"
     described = NetFile("pig:target=20", net.num_inputs, 2, (5,), "tanh", "python -m launch.train …")
     net_file.save(path, described, params)
@@ -74,7 +74,7 @@ def test_another_game_is_refused(saved, tmp_path):
 def test_a_net_of_an_encoding_comes_back_with_it(tmp_path):
     game = Backgammon()
     net = ValueNet(game, MLP((3,), 2), "expert")
-    params = ScaledParams(net.init(jax.random.key(0)), Scale(jnp.float32(0), jnp.float32(1)))
+    params = ScaledParams(jax.jit(net.init)(jax.random.key(0)), Scale(jnp.float32(0), jnp.float32(1)))
     path = tmp_path / "net.json"
     described = NetFile("backgammon", net.num_inputs, 2, (3,), "relu", "…", encoding="expert", whole_turns=True)
     net_file.save(path, described, params)

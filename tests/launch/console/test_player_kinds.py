@@ -41,7 +41,7 @@ def test_an_install_that_is_older_than_the_code_is_said(monkeypatch):
 def test_a_searcher_takes_a_net_from_a_file(tmp_path):
     game, path = TicTacToe(), tmp_path / "net.json"
     net = ValueNet(game, MLP((5,), 2, "tanh"))
-    params = ScaledParams(net.init(jax.random.key(3)), Scale(jnp.float32(0.0), jnp.float32(0.5)))
+    params = ScaledParams(jax.jit(net.init)(jax.random.key(3)), Scale(jnp.float32(0.0), jnp.float32(0.5)))
     net_file.save(path, NetFile("tic_tac_toe:other", net.num_inputs, 2, (5,), "tanh", "a test"), params)
     (player,) = named_players.make(f"maxn(depth=1,net={path})", game)
     assert player.trained_on == "tic_tac_toe:other"

@@ -27,7 +27,7 @@ from search.searcher import Searcher
 def small_net(name: str) -> tuple[nets.ValueNet, Any]:
     game = registry.make(name)
     net = nets.ValueNet(game, nets.MLP((8,), game.spec.num_players, "tanh"))
-    return net, net.init(jax.random.key(0))
+    return net, jax.jit(net.init)(jax.random.key(0))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_convolutions_are_batched_sooner() -> None:
 def test_net_and_search_agree_with_jax() -> None:
     game = registry.make("tic_tac_toe")
     net = nets.ValueNet(game, nets.MLP((8,), 2, "tanh"))
-    params = net.init(jax.random.key(0))
+    params = jax.jit(net.init)(jax.random.key(0))
     facet = host.of(game)
     evaluator = evaluators.net(facet, net, params)
     search = Searcher(game, "negascout", budget=Budget(depth=2, kilobytes=256), evaluator=evaluator)
@@ -186,7 +186,7 @@ def test_a_net_at_a_leaf_gives_every_player_its_own_view_and_adds_rows_of_few_in
     """Values of all players, from one function, are those that JAX gives as each of them sees the position."""
     game = registry.make("ludo:pieces=2,ring=8")
     net = nets.ValueNet(game, nets.MLP((8,), 4))
-    params = net.init(jax.random.key(3))
+    params = jax.jit(net.init)(jax.random.key(3))
     facet, rng = host.of(game), np.random.default_rng(0)
     compiled = host.lower_value(net, params, game)
     assert inspect.getsource(compiled.module).count("sum_rows(") == 1 + game.spec.num_players

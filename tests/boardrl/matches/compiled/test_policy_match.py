@@ -30,7 +30,7 @@ SEATS = np.array([[0, 1], [1, 0]])
 
 
 def params(seed: int) -> object:
-    return jax.tree.map(lambda leaf: 4 * leaf, NET.init(jax.random.key(seed)))
+    return jax.tree.map(lambda leaf: 4 * leaf, jax.jit(NET.init)(jax.random.key(seed)))
 
 
 CONTROL = Control("net", NET, params(0))
@@ -92,7 +92,7 @@ def test_values_after_outcomes_are_those_of_jax(control: Control):
     memory, rolls = match.module.new_memory(), match.module.new_rolls()
     probs, values, drawn_values, found = memory[2], rolls[3], rolls[4], rolls[6]
     seated, streams = np.array([1, 0], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
-    others = 0
+    choices, others = jax.jit(functools.partial(of_players, policies, seated)), 0
     for row in positions(True, 30):
         values[:], drawn_values[:], found[:] = 0, 0, -1  # those of outcomes that cannot fall are not written
         viewer = match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
@@ -100,7 +100,7 @@ def test_values_after_outcomes_are_those_of_jax(control: Control):
         drawn = found[:, :1] == np.arange(GAME.spec.num_actions)
         took = look(state, jnp.int32(1), choices=jnp.asarray(drawn, jnp.float32))
         np.testing.assert_allclose(drawn_values, took.values, atol=2e-6)
-        want = look(state, jnp.int32(1), choices=of_players(policies, seated, state))
+        want = look(state, jnp.int32(1), choices=choices(state))
         assert viewer == int(want.viewer)
         np.testing.assert_allclose(values, want.values, atol=2e-6)
         others += not np.allclose(values, look(state, jnp.int32(1)).values, atol=1e-3)
@@ -118,12 +118,13 @@ def test_a_drawn_choice_is_luck_too():
     memory, rolls = match.module.new_memory(), match.module.new_rolls()
     values, drawn_values, found = rolls[3], rolls[4], rolls[6]
     seated, streams = np.array([1, 1], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
-    look, apart = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params)), 0
+    look = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params))
+    choices, apart = jax.jit(functools.partial(of_players, policies, seated)), 0
     for row in positions(True, 25):
         values[:], drawn_values[:], found[:] = 0, 0, -1
         match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
         state = jax.tree.map(jnp.asarray, facet.state(row))
-        want = look(state, jnp.int32(1), choices=of_players(policies, seated, state))
+        want = look(state, jnp.int32(1), choices=choices(state))
         np.testing.assert_allclose(values, want.values, atol=2e-6)
         apart += not np.allclose(values, drawn_values, atol=1e-3)
     assert apart > 3
@@ -167,7 +168,7 @@ def test_scripted_players_too(monkeypatch):
     """One who holds at 8 against random play, without luck: the same mean as in JAX, above a half."""
     game = Pig(players=2, target=20)
     net = ValueNet(game, MLP((4,), 2))
-    control = Control("net", net, net.init(jax.random.key(0)))
+    control = Control("net", net, jax.jit(net.init)(jax.random.key(0)))
     random, hold = (players.make(name, game) for name in ("random", "hold(total=8)"))
     found = policy_match.find(game, [random.policy, hold.policy, random.policy], control, num_games=1)
     assert found is not None
@@ -210,7 +211,7 @@ def test_the_seed_decides_and_a_match_resumes(tmp_path: pathlib.Path):
 def test_nets_of_different_layers_and_what_is_played_in_jax():
     policies = [player.policy for player in PLAYERS]
     wider = ValueNet(GAME, MLP((9,), 2))
-    other = Policy(Greedy(GAME, wider), wider.init(jax.random.key(0)))
+    other = Policy(Greedy(GAME, wider), jax.jit(wider.init)(jax.random.key(0)))
     assert policy_match.find(GAME, [policies[0], other], CONTROL, num_games=100) is not None
     assert policy_match.find(GAME, policies, CONTROL._replace(at_decisions=True), num_games=100) is None
     assert policy_match.find(GAME, policies, CONTROL, num_games=0) is None
