@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from boardrl.matches.intervals import CONFIDENCE, Interval, wilson
 
@@ -44,7 +44,7 @@ def mean(values: np.ndarray, *, confidence: float = CONFIDENCE) -> Mean:
     if count < 2:
         return Mean(float(values.mean()) if count else 0.0, -math.inf, math.inf, math.inf, count)
     middle, variance = float(values.mean(dtype=np.float64)), float(values.var(ddof=1, dtype=np.float64))
-    reach = float(scipy.stats.t.ppf((1 + confidence) / 2, count - 1)) * math.sqrt(variance / count)
+    reach = float(scipy.special.stdtrit(count - 1, (1 + confidence) / 2)) * math.sqrt(variance / count)
     return Mean(middle, middle - reach, middle + reach, variance, count)
 
 
@@ -69,8 +69,8 @@ def win_rate_interval(won: np.ndarray, group: np.ndarray) -> Interval:
     spread = found.variance / len(rates)
     if spread == 0.0 or rate in (0.0, 1.0):
         return wilson(rate * len(rates), len(rates))
-    normal = float(scipy.stats.norm.ppf((1 + CONFIDENCE) / 2))
-    student = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(rates) - 1))
+    normal = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
+    student = float(scipy.special.stdtrit(len(rates) - 1, (1 + CONFIDENCE) / 2))
     trials = rate * (1 - rate) / spread * (normal / student) ** 2
     return wilson(rate * trials, trials)
 

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from boardrl.errors import UserError
 from boardrl.game import Game
@@ -38,7 +38,7 @@ class Until:
     def stop(self, values: np.ndarray) -> Decision | None:
         """The decision on [N] edges in points, if there is one."""
         count, mean, variance = _running(values)
-        reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, np.maximum(count - 1, 1)) * np.sqrt(variance / count)
+        reach = scipy.special.stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2) * np.sqrt(variance / count)
         at = _first((reach <= self.points) & (variance > 0))
         if at is None:
             return None

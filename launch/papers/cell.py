@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from boardrl.matches import intervals
 
@@ -56,6 +56,6 @@ def share(count: int, games: int) -> tuple[float, float, float]:
 
 def mean(values: np.ndarray) -> tuple[float, float, float]:
     """(mean, low, high) of at least two values, by Student's t, because few values do not determine the spread well."""
-    quantile = scipy.stats.t.ppf((1 + intervals.CONFIDENCE) / 2, len(values) - 1)
+    quantile = scipy.special.stdtrit(len(values) - 1, (1 + intervals.CONFIDENCE) / 2)
     middle, reach = float(values.mean()), float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
     return middle, middle - reach, middle + reach

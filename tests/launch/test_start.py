@@ -42,3 +42,11 @@ def test_cached_start_does_not_import(name: str, imported: set[str]) -> None:
 def test_garbage_is_collected_only_after_the_imports() -> None:
     done = subprocess.run([sys.executable, "-c", COLLECTION], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("False\nTrue True\n", "")
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "tournament"])
+def test_quantiles_do_not_import_all_of_statistics(command: str) -> None:
+    """`scipy.stats` takes as long to import as all of launch.train without it."""
+    program = f"import sys, launch.{command}; print('scipy.special' in sys.modules, 'scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True False\n", "")
