@@ -14,11 +14,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boardrl.system import llvm_memory, numba_cache, numba_inference
+from boardrl.system import llvm_memory, numba_cache, numba_inference, numba_wrappers
 
 llvm_memory.install()
 numba_cache.install()
 numba_inference.install()
+numba_wrappers.install()
 
 if TYPE_CHECKING:
     from boardrl.errors import Exhausted, UserError

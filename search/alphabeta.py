@@ -17,7 +17,7 @@ import numpy as np
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.masks import next_set, num_set
 from boardrl.host.slots import LAZY, MASK_WORDS, ROOM, WORDS, act, actor, legal, successors
 from search.declaration import Declaration, Deepening
@@ -70,7 +70,7 @@ def search(control, depth, alpha, beta):
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(me), np.int64(0))
 
 
-@compiled
+@inner
 def visit(control, at, top, depth, alpha, beta, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

@@ -20,7 +20,7 @@ import numpy as np
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_OUTCOMES, ROOM, WORDS, actor, chance, settle, successors
 from search.declaration import Declaration, Deepening
 from search.evaluators.slots import prepare
@@ -59,7 +59,7 @@ def search(control, depth, alpha, beta):
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), alpha, beta, np.int64(0))
 
 
-@compiled
+@inner
 def visit(control, at, top, depth, alpha, beta, ply):
     """The value of rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, WORDS, actor, chance, returns, settle, successors
 from search.declaration import Declaration
 from search.evaluators.slots import evaluate_all, prepare_all
@@ -31,7 +31,7 @@ def search(control, depth, alpha, beta):
     return 0.0
 
 
-@compiled
+@inner
 def visit(control, at, top, depth, ply):
     """Writes the values of rows[at] into scores[at, VALUES:]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

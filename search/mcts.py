@@ -26,7 +26,7 @@ import numpy as np
 from boardrl.config import setting
 from boardrl.errors import UserError
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_OUTCOMES, NUM_PLAYERS, ROOM, actor, chance, returns, settle, successors
 from search.declaration import Declaration
 from search.evaluators.slots import prepare_all, sample_all
@@ -101,7 +101,7 @@ def search(control, tree, depth, exploration, seed):
                     scores[node, VALUES + player] = mean + (leaf_value[player] - mean) / scores[node, VISITS]
 
 
-@compiled
+@inner
 def take_outcome(scores, links, at, stream):
     """The child for the next visit of a chance node."""
     rest = (fraction(mix(stream)) + scores[at, VISITS] * GOLDEN_FRACTION) % 1.0
@@ -113,7 +113,7 @@ def take_outcome(scores, links, at, stream):
     return np.int64(last)
 
 
-@compiled
+@inner
 def take_action(scores, links, at, width, stream):
     """The child with the actor's highest upper confidence bound; one that was never visited, if there is any."""
     first, number, who = links[at, FIRST], links[at, CHILDREN], links[at, WHO]
@@ -132,7 +132,7 @@ def take_action(scores, links, at, width, stream):
     return best_child
 
 
-@compiled
+@inner
 def expand(control, tree, at):
     """Writes the children of a node; False where there is no room."""
     rows, scores, links, _, _, weights, scratch, work = tree
@@ -171,7 +171,7 @@ def expand(control, tree, at):
     return True
 
 
-@compiled
+@inner
 def prove(scores, links, at):
     """Whether the value of a node is certain; if so, it is entered."""
     if links[at, SOLVED]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardrl.game import CHANCE
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import ROOM, WORDS, actor, successors
 from search.declaration import Declaration
 from search.evaluators.slots import prepare
@@ -27,7 +27,7 @@ def search(control, depth, alpha, beta):
     return visit(block(control), np.int64(0), np.int64(1), np.int64(depth), np.int64(me), np.int64(0))
 
 
-@compiled
+@inner
 def visit(control, at, top, depth, me, ply):
     """The value of a decision of `me` in rows[at]; rows from `top` on are free."""
     rows, work = matrix(control, ROWS, WORDS, np.uint64), vector(control, WORK, np.uint64)

@@ -11,3 +11,9 @@ from numba import njit
 OPTIONS: Any = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
 
 compiled = njit(**OPTIONS)
+
+# For functions that compiled code alone calls: without the wrapper for Python (boardrl.system.numba_wrappers), which
+# takes the longer to compile the more arguments a function has.
+INNER: Any = {**OPTIONS, "no_cpython_wrapper": True}
+
+inner = njit(**INNER)

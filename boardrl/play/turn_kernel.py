@@ -47,7 +47,8 @@ from boardrl.play.lineup_slots import BY_MARGIN, BY_RETURNS, BY_VALUE, LINEUP_WO
 
 # Without Numba's counts of references: two threads that slice the same arrays wait for each other at every count, which
 # took a seventh of the processor time. So these functions cannot allocate; they are given memory by those that can.
-OPTIONS: Any = {**compile_options.OPTIONS, "_nrt": False, "forceinline": True}
+OPTIONS: Any = {**compile_options.INNER, "_nrt": False, "forceinline": True}
+FROM_PYTHON: Any = {**OPTIONS, "no_cpython_wrapper": False}  # for those that Python calls too
 NOBODY = -1  # who decides where no decision is due
 SHARES = 2  # random numbers of one turn of `play`: for the dice, and for the choice
 

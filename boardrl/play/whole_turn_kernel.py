@@ -12,7 +12,7 @@ from numba import njit
 from boardrl.host.compile_options import compiled
 from boardrl.host.masks import next_set
 from boardrl.host.slots import MASK_WORDS, NUM_PLAYERS, WORDS, act, actor, legal
-from boardrl.play.turn_kernel import OPTIONS, new_memory, utility, value_after
+from boardrl.play.turn_kernel import FROM_PYTHON, OPTIONS, new_memory, utility, value_after
 
 ACTIONS = 8  # of a turn that are looked ahead; a longer turn is decided in pieces
 SEEN = 4096  # places of the table of positions, a power of 2
@@ -52,7 +52,7 @@ def is_new(row, turn_memory):
     return True
 
 
-@njit(**OPTIONS)
+@njit(**FROM_PYTHON)
 def best_turn(number, params, row, seat, memory, turn_memory):
     """How many actions the best turn of player `number` has; `best_path` of the memory gets them.
 

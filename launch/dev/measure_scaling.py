@@ -35,6 +35,7 @@ from launch.console import output
 
 EMPTY, ROUNDS, UPDATES = 200, 5, 10  # tasks that do nothing, measurements of each, updates of a learner
 SIZES = (1, 16, 64, 256)
+LOCAL_STEPS = (1, 16)  # of td_lambda: the default, and what docs/scaling.md recommends for clusters
 SLEEP = 0.2  # seconds of a task of the check
 PARAMETERS = 50_000  # numbers that all tasks share, about those of Ludo's net
 
@@ -67,7 +68,8 @@ def main(config: Config) -> None:
     path = output.free_path("json", config.json, overwrite=config.overwrite)
     with Ray(count=2) as pool:
         task, latency = overhead(pool)
-        learners = [learner(pool, task, *each) for each in (_tdleaf(), _td_lambda())]
+        made = (_tdleaf(), *(_td_lambda(steps) for steps in LOCAL_STEPS))
+        learners = [learner(pool, task, *each) for each in made]
     with Ray(count=config.processes, delay=config.delay) as pool:
         checks = [check(pool, tasks, task, latency, config.delay) for tasks in (1, 2, 4)]
     console = output.console()
@@ -124,12 +126,13 @@ def _tdleaf() -> tuple[str, Any, Any]:
     return "jumper 6x6, tdleaf to depth 3, 40 games", tdleaf, (tdleaf.Config(depth=3), registry.make("jumper:size=6"))
 
 
-def _td_lambda() -> tuple[str, Any, Any]:
+def _td_lambda(local_steps: int) -> tuple[str, Any, Any]:
     game: Any = registry.make("ludo")
     known = {field.name for field in dataclasses.fields(td_lambda.Config)}
     suited = {name: value for name, value in optional.defaults(game).get("td_lambda", {}).items() if name in known}
-    config = td_lambda.Config(**{**suited, "shards": 2})
-    return f"ludo, td_lambda, {config.lanes} lanes, window {config.window}", td_lambda, (config, game)
+    config = td_lambda.Config(**{**suited, "shards": 2, "local_steps": local_steps})
+    name = f"ludo, td_lambda, {config.lanes} lanes, window {config.window}, local steps {local_steps}"
+    return name, td_lambda, (config, game)
 
 
 def learner(pool: Workers, task: float, name: str, algorithm: Any, made: Any) -> Constants:

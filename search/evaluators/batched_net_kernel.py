@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_PLAYERS, key
 from boardrl.lowering.intrinsics import pointer
 from search.kernel.transposition_table import bits_float, float_bits
@@ -47,7 +47,7 @@ def stamp(row, seat):
     return (np.uint64(key(row)) ^ np.uint64(seat) * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     slots = scratch[OUT:].view(np.uint64)
     address = weights.view(np.int64)[0]
@@ -61,7 +61,7 @@ def prepare(rows, first, count, seat, weights, scratch, work):
             slots[slot + 1] = float_bits(scratch[place])
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     for player in range(NUM_PLAYERS):
         prepare(rows, first, count, player, weights, scratch, work)
@@ -82,7 +82,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
         out[player] = evaluate(rows, at, player, weights, scratch, work)
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

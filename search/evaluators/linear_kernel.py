@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_PLAYERS
 from search.evaluators.feature_slots import NUM_FEATURES, features
 
@@ -15,12 +15,12 @@ MOST = 1.0
 BATCHED = False  # whether `prepare` does anything
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
@@ -41,7 +41,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
         out[player] = evaluate(rows, at, player, weights, scratch, work)
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

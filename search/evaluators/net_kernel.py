@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_PLAYERS
 from boardrl.host.value_slots import evaluate as expect
 from boardrl.host.value_slots import evaluate_all as expect_all
@@ -13,12 +13,12 @@ NET_WORK = NUM_PLAYERS + NUM_PLAYERS % 2  # where the net's workspace begins in 
 BATCHED = False  # whether `prepare` does anything
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
@@ -36,7 +36,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
         out[player] = scratch[player]
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

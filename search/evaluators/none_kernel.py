@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import NUM_PLAYERS, returns
 
 BATCHED = False  # whether `prepare` does anything
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
@@ -33,7 +33,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
         out[player] = scratch[player]
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Nothing is left to chance."""
     evaluate_all(rows, at, out, weights, scratch, work)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.masks import nth_set, num_set
 from boardrl.host.slots import (
     MASK_WORDS,
@@ -43,12 +43,12 @@ ACTIONS = np.uint64(0x6A09E667F3BCC909)  # tells the stream of the actions from 
 BATCHED = False  # whether `prepare` does anything
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
@@ -68,7 +68,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
     sample_all(rows, at, out, np.uint64(key(rows[at])), weights, scratch, work)
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     games = np.int64(weights[GAMES])
     for player in range(NUM_PLAYERS):
@@ -81,7 +81,7 @@ def sample_all(rows, at, out, stream, weights, scratch, work):
         out[player] = np.float64(np.float32(out[player] / games))
 
 
-@compiled
+@inner
 def play_out(start, stream, scratch, work):
     """Leaves the returns of one random game at the beginning of the scratch memory."""
     probs = scratch[PROBS:FIRST_ROW]

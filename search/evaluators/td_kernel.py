@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from boardrl.game import CHANCE, TERMINAL
-from boardrl.host.compile_options import compiled
+from boardrl.host.compile_options import compiled, inner
 from boardrl.host.slots import (
     MAX_STEPS,
     NUM_OUTCOMES,
@@ -60,12 +60,12 @@ SCRATCH = SQUARES + OBS_SIZE + 1
 BATCHED = False  # whether `prepare` does anything
 
 
-@compiled
+@inner
 def prepare(rows, first, count, seat, weights, scratch, work):
     """Nothing is gained by many at once."""
 
 
-@compiled
+@inner
 def prepare_all(rows, first, count, weights, scratch, work):
     """Nothing is gained by many at once."""
 
@@ -83,7 +83,7 @@ def evaluate_all(rows, at, out, weights, scratch, work):
     value_all(rows[at], out, scratch, work)
 
 
-@compiled
+@inner
 def sample_all(rows, at, out, stream, weights, scratch, work):
     """Values a leaf, and learns from a game that begins there, if it is time for one."""
     owed = scratch[OWED:WEIGHTS].view(np.int64)  # evaluations that self-play is behind
@@ -114,7 +114,7 @@ def value_all(row, out, scratch, work):
     return evaluations
 
 
-@compiled
+@inner
 def logit(row, player, scratch, work):
     """w · x of an afterstate; leaves x in the scratch memory."""
     seen = scratch[SEEN:CANDIDATES].view(np.uint64)
@@ -132,7 +132,7 @@ def sigmoid(x):
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@compiled
+@inner
 def best_of(candidates, count, who, word, scratch, work):
     """The number of the afterstate that is worth most to who acts; of equals, any."""
     best, found, equals = -np.inf, np.int64(0), 0
@@ -198,7 +198,7 @@ def self_play(start, stream, scratch, work):
     return evaluations + learn(game, length, scratch, work)
 
 
-@compiled
+@inner
 def set_targets(row, scratch, work):
     """Sets the λ-returns to those of the last position: the returns, or where the game goes on the values."""
     over = actor(row, work) == TERMINAL
@@ -211,7 +211,7 @@ def set_targets(row, scratch, work):
             scratch[TARGETS + player] = sigmoid(logit(row, player, scratch, work))
 
 
-@compiled
+@inner
 def learn(game, length, scratch, work):
     """Adagrad steps towards the λ-returns, from the last afterstate to the first; returns the number of steps."""
     places = scratch[SEEN:CANDIDATES].view(np.int32)
@@ -232,7 +232,7 @@ def learn(game, length, scratch, work):
     return steps
 
 
-@compiled
+@inner
 def step(place, gradient, scratch):
     """One weight's step of Adagrad."""
     scratch[SQUARES + place] += gradient * gradient

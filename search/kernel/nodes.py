@@ -9,13 +9,14 @@ import numba
 import numpy as np
 
 from boardrl.game import TERMINAL
+from boardrl.host.compile_options import INNER
 from boardrl.host.slots import WORDS, returns
 from search.evaluators.slots import evaluate
 from search.kernel.addresses import ROWS, SCRATCH, WEIGHTS, WORK, matrix, vector
 from search.kernel.control_block import CUTS, OVERFLOWS, VIEW
 
 
-@numba.njit(cache=True, nogil=True, forceinline=True)
+@numba.njit(**INNER, forceinline=True)
 def leaf_value(control, at, who, left, seat):
     """The value to `seat` of the leaf in rows[at], where `who` acts: its returns, or what the evaluator says.
 

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled_calls import from_python
 
 from boardrl import host, registry
 from boardrl.host import dice
@@ -39,7 +40,7 @@ def test_the_same_random_numbers_give_the_same_games(name, texts):
     seating = (np.arange(LANES)[:, None] + np.arange(len(policies))[None]).astype(np.int32) % len(policies)
     rows = np.stack([facet.row(game.init())] * LANES)
     steps, streams = np.zeros(LANES, np.int64), np.zeros((LANES, 2), np.uint64)
-    kernel.new_streams(np.uint64(9), np.arange(LANES), streams)
+    from_python(kernel.new_streams)(np.uint64(9), np.arange(LANES), streams)
     begins = streams[:, 0].copy()
     ended, cut = np.zeros((TURNS, LANES), bool), np.zeros((TURNS, LANES), bool)
     results = np.zeros((TURNS, LANES, len(policies)), np.float32)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled_calls import from_python
 from reference_search import OnRows, random_positions
 
 from boardrl import host, registry
@@ -61,7 +62,7 @@ def test_a_step_is_adagrad_towards_the_lambda_return() -> None:
     stored[:2] = rows
     targets = np.array([1.0, 0.0])
     memory.scratch[module.TARGETS : module.TARGETS + 2] = targets
-    assert module.learn(stored, 2, memory.scratch, memory.work) == 4
+    assert from_python(module.learn)(stored, 2, memory.scratch, memory.work) == 4
     for row in rows[::-1]:
         for player in range(2):
             x = np.append(np.asarray(game.observe(facet.state(row), jnp.int32(player))).reshape(-1), 1.0)

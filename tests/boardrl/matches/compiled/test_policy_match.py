@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled_calls import from_python
 
 from boardrl import host
 from boardrl.game import CHANCE
@@ -91,11 +92,12 @@ def test_values_after_outcomes_are_those_of_jax(control: Control):
     look = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, control.params))
     memory, rolls = match.module.new_memory(), match.module.new_rolls()
     probs, values, drawn_values, found = memory[2], rolls[3], rolls[4], rolls[6]
+    after_outcomes, add_luck = from_python(match.module.after_outcomes), from_python(match.module.add_luck)
     seated, streams = np.array([1, 0], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
     choices, others = jax.jit(functools.partial(of_players, policies, seated)), 0
     for row in positions(True, 30):
         values[:], drawn_values[:], found[:] = 0, 0, -1  # those of outcomes that cannot fall are not written
-        viewer = match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
+        viewer = after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
         state = jax.tree.map(jnp.asarray, facet.state(row))
         drawn = found[:, :1] == np.arange(GAME.spec.num_actions)
         took = look(state, jnp.int32(1), choices=jnp.asarray(drawn, jnp.float32))
@@ -105,7 +107,7 @@ def test_values_after_outcomes_are_those_of_jax(control: Control):
         np.testing.assert_allclose(values, want.values, atol=2e-6)
         others += not np.allclose(values, look(state, jnp.int32(1)).values, atol=1e-3)
         sums = np.zeros(2, np.float32)
-        match.module.add_luck(values, drawn_values[3], probs, sums)
+        add_luck(values, drawn_values[3], probs, sums)
         np.testing.assert_allclose(sums, took.values[3] - probs @ np.asarray(want.values), atol=2e-6)
     assert others > 3  # a player chooses otherwise than the control would
 
@@ -116,13 +118,14 @@ def test_a_drawn_choice_is_luck_too():
     match, facet = policy_match.find(GAME, policies, CONTROL, num_games=1), host.of(GAME)
     assert match is not None
     memory, rolls = match.module.new_memory(), match.module.new_rolls()
+    after_outcomes = from_python(match.module.after_outcomes)
     values, drawn_values, found = rolls[3], rolls[4], rolls[6]
     seated, streams = np.array([1, 1], np.int32), (np.uint64(1), np.uint64(2), np.uint64(3))
     look = jax.jit(functools.partial(luck.after_outcomes, GAME, NET, CONTROL.params))
     choices, apart = jax.jit(functools.partial(of_players, policies, seated)), 0
     for row in positions(True, 25):
         values[:], drawn_values[:], found[:] = 0, 0, -1
-        match.module.after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
+        after_outcomes(match.control, match.params, row, 1, seated, 5, 0, streams, memory, rolls)
         state = jax.tree.map(jnp.asarray, facet.state(row))
         want = look(state, jnp.int32(1), choices=choices(state))
         np.testing.assert_allclose(values, want.values, atol=2e-6)
@@ -134,18 +137,19 @@ def test_choices_are_the_best_afterstates():
     match, facet = compiled(), host.of(GAME)
     best_value = jax.jit(functools.partial(state_value, GAME, NET, CONTROL.params))
     memory = match.module.new_memory()
+    choose, value_after = from_python(match.module.choose), from_python(match.module.value_after)
     for row in positions(False, 30):
         who = int(facet.actor(row, memory[6]))
-        action = match.module.choose(0, match.params, row, who, np.float32(0.5), memory)
+        action = choose(0, match.params, row, who, np.float32(0.5), memory)
         after, values = facet.rows(), np.zeros(2, np.float32)
         facet.step(row, int(action), after, memory[6])
-        match.module.value_after(0, match.params, after, who, values, memory)
+        value_after(0, match.params, after, who, values, memory)
         assert values[who] == pytest.approx(float(best_value(facet.state(row))[who]), abs=2e-6)
 
 
 def test_a_choice_is_drawn_where_several_actions_are_possible():
     """A legal action with less than a millionth of the weights does not count."""
-    several, mask = compiled().module.several, np.array([0b101], np.uint64)
+    several, mask = from_python(compiled().module.several), np.array([0b101], np.uint64)
     for weights, drawn in (([1, 5, 1], True), ([1, 5, 0], False), ([1, 5, 1e-7], False), ([1, 5, 1e-5], True)):
         assert several(mask, np.array(weights, np.float32)) == drawn
     assert not several(np.array([0b100], np.uint64), np.ones(3, np.float32))
