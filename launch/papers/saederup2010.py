@@ -65,7 +65,7 @@ CLIMBING: dict[str, Any] = {
     "opponents": ",".join([OPPONENT] * 2),
     "games_per_generation": 10_000,
     "playoff_games": 60_000,
-    "climb_games": 70_000,
+    "climb_games": 200_000,
 }
 BRED, SWEEP = 100, 19  # generations with children, and those of a sweep
 OUR_SETTINGS = {"nine": CLIMBING, "ten": OURS}

@@ -28,8 +28,8 @@ class Budget(NamedTuple):
 
 BUDGETS = (
     Budget(60, 200_000, {}),
-    Budget(180, 500_000, {"thin": 2, "hidden": "256"}),
-    Budget(600, 1_500_000, {"thin": 2, "hidden": "256"}),
+    Budget(180, 475_000, {"thin": 2, "hidden": "256"}),
+    Budget(600, 1_400_000, {"thin": 2, "hidden": "256"}),
 )
 
 
