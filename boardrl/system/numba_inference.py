@@ -3,8 +3,9 @@
 `install` changes three things, for all functions of the process; what is compiled stays the same.
 
 - Inference of types runs all constraints of a function until a round changes nothing, so at least twice. A constraint
-  whose type variables are as it left them gives the same again, and is skipped: nearly all of the last round, a sixth
-  of the time to compile a search.
+  whose type variables are as it left them gives the same again, and is skipped: nearly all of the last round.
+- At every call of a function by itself, inference starts over without these calls, to see what the function returns.
+  Once a round is enough.
 - LLVM's passes over single functions are prepared and run for declarations too, some twenty in each module.
 """
 
