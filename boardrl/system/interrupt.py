@@ -29,6 +29,7 @@ GRACE_SECONDS = 1.5  # time for a clean end, so that the process is gone within 
 STUCK_SECONDS = 1.7  # longest time that a signal may stay unread
 AGAIN_SECONDS = 0.02  # delay before KeyboardInterrupt is raised again after a destructor swallowed it
 SHOW_CURSOR = "\x1b[?25h"
+ENDING = "ending with a checkpoint; a second signal ends at once"
 
 _messages: list[Callable[[], str]] = []  # messages about saved results if the process ends at once, innermost last
 
@@ -80,12 +81,21 @@ class _Thread:
     """A thread that reads the signals of this process and passes them on to listeners."""
 
     def __init__(self) -> None:
-        self.listeners: list[_Listener] = []
+        self._listeners: list[_Listener] = []
+        self._calling = threading.Lock()  # held while listeners are called
         self.reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         self._old_fd = signal.set_wakeup_fd(self._writer.fileno())
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+
+    def add(self, listener: _Listener) -> None:
+        self._listeners.append(listener)
+
+    def remove(self, listener: _Listener) -> None:
+        """Waits until a call of the listener has returned; there is no further one."""
+        with self._calling:
+            self._listeners.remove(listener)
 
     def close(self) -> None:
         signal.set_wakeup_fd(self._old_fd)
@@ -97,8 +107,9 @@ class _Thread:
         first, end = 0, 0.0
         while True:
             if not select.select([self.reader], [], [], max(end - time.monotonic(), 0.0) if first else None)[0]:
-                for listener in list(self.listeners):
-                    listener.late(first)
+                with self._calling:
+                    for listener in self._listeners:
+                        listener.late(first)
                 first = 0
                 continue
             if not (numbers := self.reader.recv(64)):
@@ -110,8 +121,9 @@ class _Thread:
                 if number in SIGNALS:
                     if not first:
                         first, end = number, time.monotonic() + GRACE_SECONDS
-                    for listener in reversed(self.listeners):
-                        listener.received(number)
+                    with self._calling:
+                        for listener in reversed(self._listeners):
+                            listener.received(number)
 
 
 _thread: _Thread | None = None  # only one, because Python has one wakeup descriptor
@@ -123,11 +135,11 @@ def _listening(listener: _Listener) -> Iterator[_Thread]:
     global _thread
     outermost = _thread is None
     thread = _thread = _thread or _Thread()
-    thread.listeners.append(listener)
+    thread.add(listener)
     try:
         yield thread
     finally:
-        thread.listeners.remove(listener)
+        thread.remove(listener)
         if outermost:
             _thread = None
             thread.close()
@@ -255,6 +267,8 @@ class Interrupts(_Listener):
         for number, handler in self._old_handlers.items():
             signal.signal(number, handler)
         self._open.close()
+        if self.asked and not self._count:  # the block ended before the signal thread ran
+            self._say(ENDING)
 
     @contextlib.contextmanager
     def breakable(self) -> Iterator[None]:
@@ -276,6 +290,6 @@ class Interrupts(_Listener):
     def received(self, number: int) -> None:
         self._count += 1
         if self._count == 1:
-            self._say("ending with a checkpoint; a second signal ends at once")
+            self._say(ENDING)
         else:
             end_now(number)

@@ -23,6 +23,18 @@ def test_the_first_signal_asks():
     assert "a second signal ends at once" in said[0]
 
 
+def test_the_request_is_acknowledged_once_however_soon_the_block_ends():
+    """The signal thread, which says it, may not have run by then: it waits for Python's lock."""
+    said = []
+    for turns in range(50):
+        with Interrupts(said.append) as interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000 * turns):
+                pass
+            assert interrupts.asked
+        assert len(said) == turns + 1
+
+
 def test_breakable_work_ends_where_it_stands():
     done = []
 
