@@ -14,12 +14,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boardrl.system import llvm_memory, numba_cache, numba_inference, numba_wrappers
+from boardrl.system import llvm_memory, numba_cache, numba_inference, numba_inner, numba_lookups
 
 llvm_memory.install()
 numba_cache.install()
 numba_inference.install()
-numba_wrappers.install()
+numba_inner.install()
+numba_lookups.install()
 
 if TYPE_CHECKING:
     from boardrl.errors import Exhausted, UserError

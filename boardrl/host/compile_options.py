@@ -12,8 +12,8 @@ OPTIONS: Any = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
 
 compiled = njit(**OPTIONS)
 
-# For functions that compiled code alone calls: without the wrapper for Python (boardrl.system.numba_wrappers), which
-# takes the longer to compile the more arguments a function has.
+# For functions that compiled code alone calls: with neither a wrapper for Python nor machine code of their own, which
+# their callers have (boardrl.system.numba_inner).
 INNER: Any = {**OPTIONS, "no_cpython_wrapper": True}
 
 inner = njit(**INNER)
