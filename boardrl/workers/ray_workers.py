@@ -6,7 +6,6 @@ function of ours.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import sys
@@ -79,25 +78,22 @@ class Ray(Workers):
         self.traffic.shared += len(packed.shared)
         batches = Batches(len(job.items), self._seconds.get(job.handler.__qualname__))
         under_way: dict[Any, list[int]] = {}
-        try:
-            while batches or under_way:
-                while batches and len(under_way) < max(int(AHEAD * self.count), 1):
-                    batch = batches.next(self.count)
-                    task = packed.task(batch)
-                    self.traffic.sent += len(task)
-                    under_way[self._task.remote(bytes(task), shared)] = batch
-                done, _ = self._ray.wait(list(under_way), num_returns=1)
-                for reference in done:
-                    batch = under_way.pop(reference)
-                    found = self._take(reference, job, batch)
-                    batches.took(found.seconds, len(batch))
-                    yield from zip(batch, packed.results(found), strict=True)
-            if batches.seconds:
-                self._seconds[job.handler.__qualname__] = batches.seconds
-        finally:
-            for reference in under_way:
-                with contextlib.suppress(Exception):
-                    self._ray.cancel(reference)
+        # A job that is left unfinished leaves its tasks to end by themselves: `ray.cancel` ends this process if a task
+        # ends at that moment (Ray 2.60: "Tried to complete task that was not pending").
+        while batches or under_way:
+            while batches and len(under_way) < max(int(AHEAD * self.count), 1):
+                batch = batches.next(self.count)
+                task = packed.task(batch)
+                self.traffic.sent += len(task)
+                under_way[self._task.remote(bytes(task), shared)] = batch
+            done, _ = self._ray.wait(list(under_way), num_returns=1)
+            for reference in done:
+                batch = under_way.pop(reference)
+                found = self._take(reference, job, batch)
+                batches.took(found.seconds, len(batch))
+                yield from zip(batch, packed.results(found), strict=True)
+        if batches.seconds:
+            self._seconds[job.handler.__qualname__] = batches.seconds
 
     def check(self, game: str) -> None:
         """Asks every machine for its versions and for the game."""

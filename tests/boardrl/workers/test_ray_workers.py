@@ -53,6 +53,15 @@ def test_work_of_killed_workers_is_done_again(ray, tmp_path):
     assert [found[index] for index in range(9)] == EXPECTED
 
 
+def test_jobs_may_be_left_unfinished(ray):
+    """At whatever moment of their tasks; Ray 2.60 ends this process if a task ends while it is cancelled."""
+    for _ in range(200):
+        jobs = ray.run(Job(Sums, ("",), range(20), SHARED))
+        next(jobs)
+        jobs.close()
+    assert sums(ray.map(Job(Sums, ("",), range(9), SHARED))) == EXPECTED
+
+
 def test_training_by_search_ends_in_the_same_bits(ray):
     game = registry.make("jumper:size=3")
     config = tdleaf.Config(games=8, batch=4, depth=2, kilobytes=256, opening=3, epsilon=0.1)
